@@ -137,7 +137,7 @@ def test_r32_a_batch_that_is_done_again_uses_its_own_version(small_job, table):
     job = small_job(INNER, bound(table))
     prices(job, {"a": 1.0})
     job.feed([event("1", 0), event("2", 1, client="b")])
-    dies(job, "create", "commits/0")
+    dies(job, "rename", "/commits/0$")
     prices(job, {"a": 2.0, "b": 3.0})
     job.feed([event("3", 2)])
 
@@ -151,7 +151,7 @@ def test_r32_it_is_fixed_before_the_work_so_that_an_attempt_of_which_nothing_is_
     job = small_job(INNER, bound())
     prices(job, {"a": 1.0})
     job.feed([event("1", 0)])
-    dies(job, "create", "manifests/0")
+    dies(job, "rename", "/manifests/0$")
     prices(job, {"a": 2.0})
 
     job.run()
@@ -320,21 +320,21 @@ def test_rows_that_hold_for_one_key_at_one_instant_are_refused(small_job, rows, 
 
 
 @pytest.mark.parametrize(
-    ("text", "table", "why"),
+    ("text", "table", "kind", "why"),
     [
-        (AS_OF, PRICES, "has no valid_from"),
-        (INNER, VALID, "says no as_of"),
-        (AS_OF.replace('"ts"', '"v"'), VALID, "the column v is double"),
-        (AS_OF, {**VALID, "valid_from": "price"}, "the column price is double"),
+        (AS_OF, PRICES, JobDefinitionError, "has no valid_from"),
+        (INNER, VALID, JobDefinitionError, "says no as_of"),
+        (AS_OF.replace('"ts"', '"v"'), VALID, JobDefinitionError, "the column v is double"),
+        (AS_OF, {**VALID, "valid_from": "price"}, ConfigurationError, "names the column price for the validity, which is double"),
     ],
     ids=["no-validity", "no-as-of", "no-instant", "no-instant-in-table"],
 )
-def test_an_instant_and_a_validity_belong_together(small_job, text, table, why):
+def test_an_instant_and_a_validity_belong_together(small_job, text, table, kind, why):
     job = small_job(text, bound(table))
     rates(job, [("a", 1.0, 0, 10)])
     job.feed([event("1", 0)])
 
-    assert why in job.stopped(JobDefinitionError).message
+    assert why in job.stopped(kind).message
 
 
 def test_a_validity_that_is_not_there_is_refused(small_job):
@@ -358,7 +358,8 @@ def small(events: sp.Stream) -> sp.Outputs:
     prices(job, {"a": 1.0, "b": 2.0})
     job.feed([event("1", 0), event("2", 1, client="b"), event("3", 2, client="b"), event("4", 3, client="c")])
     job.feed([event("5", 100, client="b")])
-    job.feed([event("6", 0, client="b"), event("7", 200, client="b")])
+    job.feed([event("7", 200, client="b")])
+    job.feed([event("6", 0, client="b")])
 
     (found,) = job.run().accounts
 

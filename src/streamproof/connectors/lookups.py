@@ -42,6 +42,12 @@ def read_table(spark: "SparkSession", name: str, table: TableConfig) -> TableRow
                 f"[table.{name}] names the column {bound} for the validity, which is not there.",
                 required=f"The columns are {', '.join(found.rows.columns)}.",
             )
+        if bound is not None and (type_ := found.rows.schema[bound].dataType.simpleString()) != "timestamp":
+            raise ConfigurationError(
+                f"[table.{name}] names the column {bound} for the validity, which is {type_}.",
+                required="An instant is a TIMESTAMP: a text and a number say no zone or unit.",
+                remedy="Make one in the table, or in a view of it.",
+            )
     return replace(found, valid_from=table.valid_from, valid_to=table.valid_to)
 
 

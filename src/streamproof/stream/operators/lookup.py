@@ -100,7 +100,7 @@ class Lookup(RowWise):
         Raises
         ------
         JobDefinitionError
-            If the lookup asks for an instant and the table has none, or the other way round, or one of the columns is no TIMESTAMP.
+            If the lookup asks for an instant and the table has none, or the other way round, or the column of the stream is no TIMESTAMP.
         """
         if self.as_of is None and table.valid_from is None:
             return {}
@@ -117,18 +117,15 @@ class Lookup(RowWise):
                 remedy=f'Add to streamproof.toml, [table.{self.table}]: valid_from = "...", and valid_to = "..." where it has one.',
             )
         bounds = {_FROM: table.valid_from} | ({_TO: table.valid_to} if table.valid_to else {})
-        for where, found, name in (
-            (f'{self.call} as_of="{self.as_of}"', rows, self.as_of),
-            *((f"[table.{self.table}] validity", table.rows, bound) for bound in bounds.values()),
-        ):
-            _require(where, found, name)
-            type_ = found.schema[name].dataType.simpleString()
-            if type_ != "timestamp":
-                raise JobDefinitionError(
-                    f"{where}: the column {name} is {type_}.",
-                    required="An instant is a TIMESTAMP.",
-                    remedy="Make one in a transform() before the lookup, or in the table: a text and a number say no zone or unit.",
-                )
+        where = f'{self.call} as_of="{self.as_of}"'
+        _require(where, rows, self.as_of)
+        type_ = rows.schema[self.as_of].dataType.simpleString()
+        if type_ != "timestamp":
+            raise JobDefinitionError(
+                f"{where}: the column {self.as_of} is {type_}.",
+                required="An instant is a TIMESTAMP: a text and a number say no zone or unit.",
+                remedy="Make one in a transform() before the lookup.",
+            )
         return bounds
 
     def _added(self, rows: "DataFrame", table: TableRows) -> list[str]:
@@ -139,6 +136,8 @@ class Lookup(RowWise):
         JobDefinitionError
             If a column is not there, the two sides of a key have other types or cannot be compared, or a column would be there twice.
         """
+        from streamproof.stream.problems import require_free
+
         for mine, theirs in self.on.items():
             _require(f"{self.call} on", rows, mine)
             _require(f"{self.call} on: the table", table.rows, theirs)
@@ -155,6 +154,7 @@ class Lookup(RowWise):
         added = list(self.adds) if self.adds is not None else [name for name in table.rows.columns if name not in hidden]
         for name in added:
             _require(f"{self.call} columns: the table", table.rows, name)
+        require_free(added, f"[table.{self.table}]")
         lower = {name.lower() for name in rows.columns}
         twice = [name for name in added if name.lower() in lower]
         if twice:
