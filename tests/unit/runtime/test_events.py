@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamproof import _jvm
-from streamproof.core.account import Account
+from streamproof.core.account import COUNTED, Account
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
@@ -211,7 +211,7 @@ def protocol(store, heard) -> BatchProtocol:
     )
 
 
-COUNTS = {"input": 3, "expanded": 0, "emitted": 2, "late": 0, "rejected": 1, "duplicate": 0, "filtered": 0}
+COUNTS = {**dict.fromkeys(COUNTED, 0), "input": 3, "expanded": 0, "emitted": 2, "rejected": 1}
 LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
 
 
