@@ -368,14 +368,27 @@ def small(events: sp.Stream) -> sp.Outputs:
     assert (found.account.rejected, found.account.unmatched, found.account.late) == (1, 1, 1)
 
 
-def test_a_large_table_is_joined_without_being_sent_to_every_task(small_job):
-    job = small_job(INNER, bound(spark={"spark.sql.autoBroadcastJoinThreshold": "-1"}))
+def newest_plan(spark):
+    """The plan of the newest batch, in words."""
+    executions = spark._jsparkSession.sharedState().statusStore().executionsList()
+    plans = [executions.apply(number).physicalPlanDescription() for number in range(executions.size())]
+    return next(plan for plan in reversed(plans) if "VersionedTable" in plan)
+
+
+@pytest.mark.parametrize(
+    ("settings", "join"),
+    [({}, "BroadcastHashJoin"), ({"spark.sql.autoBroadcastJoinThreshold": "-1"}, "SortMergeJoin")],
+    ids=["small", "large"],
+)
+def test_a_small_table_is_sent_to_every_task_and_a_large_one_is_not(small_job, settings, join):
+    job = small_job(INNER, bound(spark=settings))
     prices(job, {"a": 1.5})
     job.feed([event("1", 0), event("2", 1, client="b")])
 
     (found,) = job.run().accounts
 
     assert (shown(job), found.account.unmatched, found.adds_up) == ({"1": 1.5}, 1, True)
+    assert join in newest_plan(job.spark)
 
 
 def test_a_table_of_csv_and_one_without_rows(small_job):
