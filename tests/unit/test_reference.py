@@ -26,6 +26,7 @@ TABLES = [
     (CONFIGURATION, "### [table.NAME]", lookups.FilesTable),
     (CONFIGURATION, '`connector = "postgres"`: a table or a view', lookups.PostgresTable),
     (CONFIGURATION, '`connector = "changes"`', lookups.ChangesTable),
+    (CONFIGURATION, '`connector = "kafka"`: a table', lookups.KafkaTable),
     (CONFIGURATION, '`connector = "delta"`', lookups.DeltaTable),
     (SCENARIO, "### At the top", scenario.Scenario),
     (SCENARIO, "### [source.NAME]", scenario.SourceScenario),

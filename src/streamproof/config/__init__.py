@@ -1,7 +1,7 @@
 """The configuration file `streamproof.toml` as typed, frozen models."""
 
 from streamproof.config.load import load
-from streamproof.config.lookups import ChangesTable, DeltaTable, FilesTable, PostgresTable, TableConfig
+from streamproof.config.lookups import ChangesTable, DeltaTable, FilesTable, KafkaTable, PostgresTable, TableConfig
 from streamproof.config.models import JobConfig, Trigger
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.config.registry import RegistryConfig
@@ -22,6 +22,7 @@ __all__ = [
     "JobConfig",
     "KafkaSink",
     "KafkaSource",
+    "KafkaTable",
     "PostgresSink",
     "PostgresTable",
     "RateSource",

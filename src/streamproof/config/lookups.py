@@ -1,12 +1,12 @@
 """The tables [table.NAME]: what a stream is looked up in; `connector` says where the rows are."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from streamproof.config.columns import UnreadableSchema, columns_of
-from streamproof.config.fields import Duration, Table, Text, Texts, choice, wrong
+from streamproof.config.fields import Duration, ReadingOptions, Servers, Table, Text, Texts, choice, wrong
 from streamproof.config.sources import CsvDialect
 
 
@@ -122,6 +122,18 @@ class DeltaTable(TableConfig):
         return self.model_copy(update={"path": resolve(self.path)})
 
 
+def _require_columns(ddl: str, names: Sequence[str]) -> Mapping[str, str]:
+    """The columns of a schema with their types; what is wrong with it, or with a name that is none of them, is raised as pydantic takes it."""
+    try:
+        columns = columns_of(ddl)
+    except UnreadableSchema as problem:
+        raise wrong(f"has a schema that {problem}") from None
+    for name in names:
+        if name not in columns:
+            raise wrong(f'names the column "{name}", which is not in its schema', f"The columns are {', '.join(columns)}.")
+    return columns
+
+
 class ChangesTable(TableConfig):
     """A table that is made from a stream of changes: a folder of JSON, one record a line, of which the newest of each key counts.
 
@@ -147,13 +159,7 @@ class ChangesTable(TableConfig):
 
     @model_validator(mode="after")
     def _columns_are_there(self) -> Self:
-        try:
-            columns = columns_of(self.schema_ddl)
-        except UnreadableSchema as problem:
-            raise wrong(f"has a schema that {problem}") from None
-        for name in (*self.key, self.order_by, *([self.deleted] if self.deleted else [])):
-            if name not in columns:
-                raise wrong(f'names the column "{name}", which is not in its schema', f"The columns are {', '.join(columns)}.")
+        columns = _require_columns(self.schema_ddl, (*self.key, self.order_by, *([self.deleted] if self.deleted else [])))
         if self.deleted is not None and columns[self.deleted] != "boolean":
             raise wrong(f'has deleted = "{self.deleted}", which is {columns[self.deleted]}', "A tombstone is marked by a boolean.")
         return self
@@ -162,10 +168,44 @@ class ChangesTable(TableConfig):
         return self.model_copy(update={"path": resolve(self.path)})
 
 
+class KafkaTable(TableConfig):
+    """A table that is made from a topic of Kafka: its newest record of each key counts, and a record without a value takes the row away.
+
+    Parameters
+    ----------
+    servers
+        The bootstrap servers, "host:9092" or several with commas.
+    topic
+        The topic; all records of a key are in one partition.
+    schema_ddl
+        The columns of a value, an object of JSON, as Spark writes them in DDL; the key of the file is `schema`.
+    key
+        The column that tells the rows of the table apart; the key of a record is its text.
+    options
+        Settings of Kafka's own client: "security.protocol", "sasl.jaas.config", "ssl.truststore.location".
+    """
+
+    servers: Servers
+    topic: Text
+    schema_ddl: Text = Field(alias="schema")
+    key: Text
+    options: ReadingOptions = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _key_is_there(self) -> Self:
+        _require_columns(self.schema_ddl, (self.key,))
+        return self
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector,)
+
+
 LOOKUPS: Mapping[str, type[TableConfig]] = {
     "files": FilesTable,
     "postgres": PostgresTable,
     "delta": DeltaTable,
     "changes": ChangesTable,
+    "kafka": KafkaTable,
 }
 """Which connectors a [table.NAME] can name, and what the tables of each take."""

@@ -1,15 +1,16 @@
 """Reading a table that rows are looked up in: all its rows as they are now, by the connector that [table.NAME] names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
-from streamproof.config import ChangesTable, DeltaTable, FilesTable, PostgresTable, TableConfig
+from streamproof.config import ChangesTable, DeltaTable, FilesTable, KafkaTable, PostgresTable, TableConfig
 from streamproof.connectors.extras import library
-from streamproof.connectors.source import Looked
+from streamproof.connectors.kafka.jars import SPARK_KAFKA
+from streamproof.connectors.source import Jars, Looked
 from streamproof.core.durations import format_duration
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError, DataError
@@ -62,7 +63,7 @@ def looked(job: "JobConfig", name: str) -> Looked:
     table = job.table[name]
     path = getattr(table, "path", None)
     if path is None or job.is_remote(path):
-        where = path or getattr(table, "table", name)
+        where = path or getattr(table, "table", getattr(table, "topic", name))
         return Looked.not_from_here(f"{table.connector} {where}")
     folder = Path(job.resolve(path))
     if not folder.is_dir():
@@ -152,6 +153,17 @@ def _newest(records: "DataFrame", table: ChangesTable) -> "DataFrame":
     return newest if table.deleted is None else newest.where(~F.coalesce(table.deleted, F.lit(False))).drop(table.deleted)
 
 
+def _kafka(spark: "SparkSession", name: str, table: KafkaTable) -> TableRows:
+    from streamproof.connectors.kafka.lookup import records_of_topic
+
+    return records_of_topic(spark, name, table)
+
+
+def jars(table: TableConfig) -> Sequence[Jars]:
+    """What Spark needs to read a table, and PySpark does not bring."""
+    return (SPARK_KAFKA,) if isinstance(table, KafkaTable) else ()
+
+
 def _postgres(spark: "SparkSession", name: str, table: PostgresTable) -> "DataFrame":
     library("psycopg", "postgres", "A postgres table")
     from streamproof.connectors.postgres.lookup import rows_of_table
@@ -177,4 +189,5 @@ _READERS: Mapping[type[TableConfig], Callable[["SparkSession", str, Any], "DataF
     PostgresTable: _postgres,
     DeltaTable: _delta,
     ChangesTable: _changes,
+    KafkaTable: _kafka,
 }

@@ -66,7 +66,8 @@ def test_where_a_table_is_says_its_connector(configured, table, kind):
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ('connector = "kafka"', 'connector is "kafka", which is no connector of tables'),
+        ('connector = "redis"', 'connector is "redis", which is no connector of tables'),
+        ('connector = "kafka"\nservers = "a:9092"\ntopic = "t"\nschema = "a string"\nkey = "b"', 'names the column "b"'),
         ('connector = "file"\npath = "p"', 'Did you mean "files"?'),
         ('connector = "files"', 'needs the key "path"'),
         ('connector = "files"\npath = "p"\nrefesh = "1 minute"', 'has no key "refesh". Did you mean "refresh"?'),
