@@ -13,7 +13,7 @@ from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
-from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.lookup import lookup_of
 from streamproof.stream.operators.operator import Stateful
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _RESERVED = ("window_start", "window_end")
+_COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
 class Stream:
@@ -156,13 +157,13 @@ class Stream:
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
 
-        Each source has a watermark of its own, by its lag; windows and deduplication go by the least of them. A source from which nothing
+        Each source has a watermark of its own, by its lag; what keeps rows in state goes by the least of them. A source from which nothing
         comes holds it where it is, until it delivers again: what is complete waits, and nothing is lost.
 
         Parameters
         ----------
         other
-            A stream with the same columns, of the same types, in any order; where windows or deduplication follow, also with an event time
+            A stream with the same columns, of the same types, in any order; where something that keeps state follows, also with an event time
             of the same name.
 
         Raises
@@ -206,8 +207,8 @@ class Stream:
         require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
-        self._before_state("deduplicate")
-        horizon = None if within is None else horizon_of(within)
+        self._without_state("deduplicate")
+        horizon = None if within is None else horizon_of("deduplicate", within, _COPIES_COME)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:
             return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))
@@ -236,7 +237,7 @@ class Stream:
             Without a key, behind a stateful operator, or if the horizon is not a duration above zero, of whole milliseconds and at most a
             hundred years.
         """
-        self._before_state("latest")
+        self._without_state("latest")
         return Stream(self.node.then(latest_of(key, order_by, within)))
 
     def window(
@@ -315,8 +316,8 @@ class Stream:
         """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
         if not self.node.stateful:
             raise JobDefinitionError(
-                "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
-                remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
+                "A stream without deduplicate(), latest() or window() has no late rows: nothing is dropped by time.",
+                remedy="Leave it out. Where one of them follows, take .late from the stream after that, the one that the job returns.",
             )
         return SideOutput(LATE, self.node)
 
@@ -350,17 +351,28 @@ class Stream:
             raise problem
 
     def _before_state(self, method: str) -> None:
-        if self.node.stateful:
-            marks = self._has(WindowAggregate) and method != "deduplicate"
+        """JobDefinitionError for a step on each row that does not stand before all state."""
+        last = self.node.last
+        if last is not None:
             raise JobDefinitionError(
-                f"{method}() stands behind a stateful operator.",
+                f"{method}() stands after {last.call}.",
                 required="What left there would already have changed the state, and the account would not add up.",
-                remedy=f"Put {method}() before the first deduplicate() or window()."
+                remedy=f"Put {method}() before {self.node.keeping[0].call}."
                 + (
                     " What goes by an aggregate: mark the rows by transform() in a column, and let whoever reads them decide."
-                    if marks
+                    if self._has(WindowAggregate)
                     else ""
                 ),
+            )
+
+    def _without_state(self, method: str) -> None:
+        """JobDefinitionError for an operator that keeps state, where another one does before it."""
+        last = self.node.last
+        if last is not None:
+            raise JobDefinitionError(
+                f"{method}() stands after {last.call}.",
+                required="Which rows of a key go on is decided by one of them: a row that the first leaves out never comes to the second.",
+                remedy=f"Take one of the two; or return the stream of {last.call} as an output, and read that by another job.",
             )
 
 

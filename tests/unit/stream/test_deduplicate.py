@@ -107,9 +107,9 @@ def test_an_order_that_is_not_whole_is_refused(given, said):
         (lambda once: once.window(tumbling("1 hour")), "window() stands behind deduplicate(order_by=...)."),
         (lambda once: once.transform(lambda rows: rows), "transform() stands behind deduplicate(order_by=...)."),
         (lambda once: once.duplicates, "deduplicate(order_by=...) has no duplicates as rows."),
-        (lambda once: once.deduplicate("id"), "deduplicate() stands behind a stateful operator."),
-        (lambda once: once.filter("v > 0", name="small"), "filter() stands behind a stateful operator."),
-        (lambda once: once.require(v="v > 0"), "require() stands behind a stateful operator."),
+        (lambda once: once.deduplicate("id"), "deduplicate() stands after deduplicate(order_by=...)."),
+        (lambda once: once.filter("v > 0", name="small"), "filter() stands after deduplicate(order_by=...)."),
+        (lambda once: once.require(v="v > 0"), "require() stands after deduplicate(order_by=...)."),
     ],
     ids=["window", "transform", "duplicates", "deduplicate", "filter", "require"],
 )

@@ -81,5 +81,5 @@ def test_what_a_later_requirement_rejects_can_differ_from_query_to_query():
     ids=["deduplicate", "latest", "window"],
 )
 def test_it_stands_before_state(state):
-    with pytest.raises(JobDefinitionError, match=r"lookup\(\) stands behind a stateful operator"):
+    with pytest.raises(JobDefinitionError, match=r"lookup\(\) stands after (deduplicate|latest|window)\(\)"):
         state.lookup("prices", on="sku")

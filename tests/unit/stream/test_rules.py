@@ -37,5 +37,5 @@ def test_a_query_says_what_it_takes_from_the_table():
 
 
 def test_they_stand_before_state():
-    with pytest.raises(JobDefinitionError, match=r"rules\(\) stands behind a stateful operator"):
+    with pytest.raises(JobDefinitionError, match=r"rules\(\) stands after (deduplicate|latest|window)\(\)"):
         EVENTS.deduplicate("id").rules("limits", **ASKED)

@@ -26,7 +26,9 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
+from streamproof.core.sides import Side
 from streamproof.prove.oracle.arrived import BatchRead, plain
+from streamproof.prove.oracle.operators.twin import Rank
 from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.artifacts.row_files import rows_of
@@ -115,6 +117,11 @@ class OutputHistory:
     damaged: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
 
+    @property
+    def side(self) -> Side:
+        """Which side output it is; of a main output one that no query has."""
+        return Side.called(self.kind)
+
     @cached_property
     def by_batch(self) -> Mapping[int | None, tuple[OutputRow, ...]]:
         grouped: dict[int | None, list[OutputRow]] = {}
@@ -140,11 +147,14 @@ class OperatorState:
         Windows, by the values of the key and the end, with the records in them.
     keys
         Remembered keys with their expiry, microseconds UTC.
+    newest
+        Of those that rows are compared with, what is kept of the newest row; an order is as the file has it.
     """
 
     holds: str
     groups: Mapping[WindowKey, Vector] = field(default_factory=dict)
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -223,18 +233,21 @@ def read_state(path: Path) -> StateContents:
     for operator in sorted(found.get("operators", ()), key=lambda operator: operator["operator"]):
         groups: dict[WindowKey, Vector] = {}
         keys: dict[tuple[Any, ...], int] = {}
+        newest: dict[tuple[Any, ...], Rank] = {}
         for row in operator["rows"]:
             if "key" in row:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in keys else []
                 keys[key] = int(row["expires_us"])
+                if "time_us" in row:
+                    newest[key] = Rank(row.get("order"), int(row["time_us"]))
             elif row["end_us"] is None:
                 untimed += int(row["records"])
             else:
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in groups else []
                 groups[window] = Vector(int(row["records"]), int(row["hash"]))
-        operators.append(OperatorState(operator["holds"], groups, keys))
+        operators.append(OperatorState(operator["holds"], groups, keys, newest))
     return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 

@@ -14,9 +14,7 @@ __all__ = ["Code", "unmatched_routing"]
 def unmatched_routing(history: History) -> Iterator[Finding]:
     """Compare the unmatched output with the model, batch by batch."""
     for view in history.queries:
-        output = view.side(UNMATCHED)
-        if output is not None:
-            expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by(UNMATCHED)}
-            yield from compare(
-                history, view, output, expected, UNMATCHED, lambda _: "by what the table held in the batch that has read it"
-            )
+        for output in view.sides(UNMATCHED):
+            name = output.side.name
+            expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by(UNMATCHED, name)}
+            yield from compare(history, view, output, expected, UNMATCHED, lambda _: "by what its partner could be in that batch")

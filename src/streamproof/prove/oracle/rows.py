@@ -13,6 +13,10 @@ LATE: Side = ("late", "")
 DUPLICATE: Side = ("duplicate", "")
 UNMATCHED = "unmatched"
 """The kind of side by which rows leave that no partner was found for: in a table, or in another stream."""
+REJECTED: Side = ("rejected", "")
+FILTERED: Side = ("filtered", "")
+UNKNOWN: Side = ("unknown", "")
+"""No side output, and no place: by it go records that a plain transform has lost."""
 
 WindowKey = tuple[tuple[Any, ...], int]
 """The values of the key columns, and the window's start in microseconds UTC."""

@@ -63,6 +63,10 @@ class LooksUp(Protocol):
     def keeps_all(self) -> bool:
         """Whether a row without one in the table goes on, with nulls."""
 
+    @property
+    def unmatched(self) -> str:
+        """The reason of a row without one in the table, where it leaves."""
+
     def finder(self, table: PlainTable) -> Finds:
         """Finds rows of the table as it is at one time."""
 

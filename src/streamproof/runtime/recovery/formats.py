@@ -35,7 +35,7 @@ def require_known(bound: "BoundJob", spark: "SparkSession", storage: "Storage") 
         Pins(storage, manifests).require_known()
         newest.update(manifests.batches()[-_LOOK_BACK:])
     for place in bound.places.values():
-        if place.connector == "files":
+        if place.is_folder:
             _require_ledgers(sink_of(bound.config, place, spark, storage), newest)
 
 

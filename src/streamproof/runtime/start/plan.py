@@ -79,7 +79,7 @@ def plan(valid: Validated) -> Planned:
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
     made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
-    notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
+    notes += plans.require_same(manifests, made_by, parks=query.root.emission.parks, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
     if query.root.emission.parks:

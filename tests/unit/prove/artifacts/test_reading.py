@@ -23,10 +23,11 @@ from streamproof.prove.artifacts.reading import (
     read_state,
     readings,
 )
-from streamproof.prove.artifacts.state_file import _windows, write_unread
+from streamproof.prove.artifacts.state_file import _keys, _windows, write_unread
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import WindowContents
+from streamproof.prove.oracle.operators.twin import Rank
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.scenario import Expect, load_scenario
@@ -135,6 +136,7 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     window = {"by": ["a"], "end_us": 2, "records": 3, "hash": 4}
     operators = [
         {"operator": 0, "holds": "key", "rows": [{"key": ["t-1"], "expires_us": 9}]},
+        {"operator": 2, "holds": "key", "rows": _keys([{"key": '["a"]', "expires_us": 9, "time_us": 3, "hash": -1}])},
         {"operator": 1, "holds": "window", "rows": [window, window]},
     ]
     layout.state.write_text(json.dumps({"operators": operators}))
@@ -142,7 +144,8 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     state = read_history(layout).state
 
     assert held_by(state, 1).groups == {(("a",), 2): Vector(3, 4)}
-    assert held_by(state).keys == {("t-1",): 9}
+    assert (held_by(state).keys, held_by(state).newest) == ({("t-1",): 9}, {})
+    assert held_by(state, 2).newest == {("a",): Rank(None, 3)}, "a row without an order has no field of it"
     assert len(state.repeated) == 1
 
 

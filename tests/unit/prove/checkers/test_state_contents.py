@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import OperatorState, StateContents
 from streamproof.prove.oracle.trace import Vector, hash_of
-from unit.prove.small import SECOND, check, held_by, only_finding, with_held, with_left
+from unit.prove.small import PLAIN, RECORDS, SECOND, check, faultless, held_by, only_finding, with_held, with_left
 
 WINDOWS, KEYS = 0, 1
 """The operators of the state, the last one first."""
@@ -80,3 +81,25 @@ def test_state_of_a_kind_that_is_there_once_too_often_is_found(once):
 
     found = check("state-contents", with_left(once, twice)).findings
     assert {finding.what for finding in found} == {"a window is in state that no event is in"}
+
+
+def test_state_of_a_query_that_keeps_none_is_no_state_to_pass_by():
+    history = faultless(PLAIN, RECORDS)
+    some = history.queries[0].model.places["input"]
+    states = {
+        "none": StateContents(),
+        "of windows": StateContents((OperatorState("window", {((), 1): some}),)),
+        "unread": StateContents(unread="the operator 0 is dedupe, whose state Streamproof does not read"),
+    }
+
+    results = {
+        name: check("state-contents", with_left(history, replace(history.queries[0].left, state=state)))
+        for name, state in states.items()
+    }
+
+    assert {name: result.verdict for name, result in results.items()} == {
+        "none": Verdict.PASS,
+        "of windows": Verdict.UNKNOWN,
+        "unread": Verdict.UNKNOWN,
+    }
+    assert "whose state Streamproof does not read" in results["unread"].problem

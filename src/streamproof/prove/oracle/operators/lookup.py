@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from streamproof.prove.oracle.operators.twin import OneByOne, Twin
+from streamproof.prove.oracle.rows import UNMATCHED, Side
 from streamproof.prove.oracle.tables import PlainTable
 
 Key = tuple[Any, ...]
@@ -51,6 +52,14 @@ class Lookup(Twin):
     @property
     def leaves_out(self) -> bool:
         return not self.keeps_all
+
+    @property
+    def unmatched(self) -> str:
+        """The reason of a row without one in the table."""
+        return f"no row in {self.table}"
+
+    def takes_out(self, side: Side, reason: str) -> bool:
+        return side == (UNMATCHED, "") and reason == self.unmatched
 
     def applied(self, rows: OneByOne) -> OneByOne:
         return rows.looked_up(self)

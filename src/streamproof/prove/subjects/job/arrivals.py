@@ -76,7 +76,7 @@ class _OneByOne:
         """The oracle says which row of the table each row gets; Spark only puts their columns side by side."""
         beside = _OneByOne(self.tables[twin.table].beside(self.rows, twin), self.left, self.tables)
         there = F.coalesce(F.col(FOUND), F.lit(False))
-        kept = beside if twin.keeps_all else beside._parted(there, RowFate.UNMATCHED, there.cast("string"))
+        kept = beside if twin.keeps_all else beside._parted(there, RowFate.UNMATCHED, F.lit(twin.unmatched))
         return _OneByOne(kept.rows.drop(FOUND), kept.left, self.tables)
 
     def ruled(self, twin: HoldsRules) -> "_OneByOne":
@@ -198,6 +198,10 @@ class Arrivals:
                 row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected
             }
         return self._rows[held]
+
+    def holding(self, condition: str) -> frozenset[str]:
+        """The traces of the records that pass and for which a condition is true."""
+        return frozenset(row[0] for row in self._passed.filter(F.coalesce(F.expr(condition), F.lit(False))).select(TRACE).collect())
 
     @cached_property
     def steps(self) -> Steps:
