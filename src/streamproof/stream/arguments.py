@@ -1,10 +1,14 @@
 """What the methods of a stream are called with, looked at when the job function calls them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from streamproof.core.sides import UNMATCHED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
+
+Names = str | tuple[str, ...] | list[str]
+"""One column by its name, or several."""
 
 
 def require_condition(where: str, condition: Any) -> None:
@@ -35,3 +39,12 @@ def require_aggregates(aggregates: Mapping[str, Any]) -> None:
                 f"aggregate({name}=...) is a {type(column).__name__}.",
                 required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
             )
+
+
+def require_unmatched(sides: Sequence[Side]) -> None:
+    """JobDefinitionError unless rows of a stream can leave for want of a row in a table."""
+    if UNMATCHED not in sides:
+        raise JobDefinitionError(
+            'A stream without lookup(..., how="inner") has no unmatched rows.',
+            remedy="Leave it out. Where lookup() follows, take .unmatched from the stream after that, the one that the job returns.",
+        )

@@ -7,7 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, UNMATCHED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
-from streamproof.stream.arguments import require_aggregates, require_condition, require_names
+from streamproof.stream.arguments import Names, require_aggregates, require_condition, require_names, require_unmatched
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
@@ -98,22 +98,21 @@ class Stream:
         self,
         table: str,
         *,
-        on: "str | tuple[str, ...] | list[str] | Mapping[str, str]",
-        columns: "str | tuple[str, ...] | list[str] | None" = None,
+        on: "Names | Mapping[str, str]",
+        columns: "Names | None" = None,
         how: str = "inner",
         as_of: str | None = None,
     ) -> "Stream":
         """Adds columns of a table to each row: of the table's row that has its key; a row without one leaves by `.unmatched`.
 
-        The version of the table that a batch uses is fixed before the batch begins, and is in its manifest. A batch that is done again uses it
-        again, whatever the table holds by then. A null in the key matches nothing.
+        The version of the table that a batch uses is fixed before it begins, and in its manifest: a batch that is done again uses it again.
 
         Parameters
         ----------
         table
             The name of a table of the configuration, [table.NAME].
         on
-            The columns of the key, with the same names in the table, `on="sku"`; or `on={"product": "sku"}` where the table calls them otherwise.
+            The columns of the key: `on="sku"`, or `on={"product": "sku"}` where the table calls it otherwise.
         columns
             The columns of the table that are added; by default all but the key and the validity.
         how
@@ -124,8 +123,7 @@ class Stream:
         Raises
         ------
         JobDefinitionError
-            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if a column is not there, or is there twice,
-            or has another type in the table.
+            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if the columns do not fit those of the table.
         """
         self._before_state("lookup")
         return Stream(self.node.then(lookup_of(table, on, columns, how, as_of)))
@@ -133,9 +131,8 @@ class Stream:
     def rules(self, table: str, *, rule: str, when: str, into: str = "rules") -> "Stream":
         """Holds rules against each row: conditions in SQL that a table has, and that change while the job runs.
 
-        Every row goes on, with two more columns: the names of the rules that hold for it, and of those that fail on it, as one that divides by
-        zero. A rule that cannot be read is rejected when it comes, and the former one of its name stays. Which rules a batch uses is fixed
-        before it begins, and in its manifest.
+        Every row goes on, with the names of the rules that hold for it, and of those that fail on it, as one that divides by zero. A rule that
+        cannot be read is rejected when it comes, and the former one of its name stays. Which rules a batch uses is in its manifest.
 
         Parameters
         ----------
@@ -304,11 +301,7 @@ class Stream:
     @property
     def unmatched(self) -> SideOutput:
         """The rows that `lookup` found no row for in the table, with all their columns and `reason`."""
-        if UNMATCHED not in self.node.sides:
-            raise JobDefinitionError(
-                'A stream without lookup(..., how="inner") has no unmatched rows.',
-                remedy="Leave it out. Where lookup() follows, take .unmatched from the stream after that, the one that the job returns.",
-            )
+        require_unmatched(self.node.sides)
         return SideOutput(UNMATCHED, self.node)
 
     @property
