@@ -9,6 +9,8 @@ from streamproof.stream.aggregates import Declared
 
 Names = str | tuple[str, ...] | list[str]
 """One column by its name, or several."""
+On = Names | Mapping[str, str]
+"""The columns of a key; by name of the one the name of the other where they are called otherwise."""
 
 
 def require_condition(where: str, condition: Any) -> None:

@@ -1,13 +1,13 @@
 """Streams: what a job function composes, node by node; each is immutable."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, UNMATCHED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
-from streamproof.stream.arguments import Names, require_aggregates, require_condition, require_names, require_unmatched
+from streamproof.stream.arguments import Names, On, require_aggregates, require_condition, require_names, require_unmatched
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
@@ -95,13 +95,7 @@ class Stream:
         return Stream(self.node.then(Transform(function)))
 
     def lookup(
-        self,
-        table: str,
-        *,
-        on: "Names | Mapping[str, str]",
-        columns: "Names | None" = None,
-        how: str = "inner",
-        as_of: str | None = None,
+        self, table: str, *, on: On, columns: "Names | None" = None, how: str = "inner", as_of: str | None = None
     ) -> "Stream":
         """Adds columns of a table to each row: of the table's row that has its key; a row without one leaves by `.unmatched`.
 
