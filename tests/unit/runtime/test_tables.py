@@ -1,13 +1,16 @@
 """Tables of a configuration: what is refused, with its line, and whether a job names those that are there."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import streamproof as sp
 from streamproof.config import ChangesTable, DeltaTable, FilesTable, PostgresTable, load
 from streamproof.connectors.lookups import looked
-from streamproof.errors import ConfigurationError
+from streamproof.errors import ConfigurationError, UnknownFormat
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.binding.tables import require_tables
+from streamproof.runtime.tables.pins import Pins
 from streamproof.stream.node import source
 
 JOB = """\
@@ -136,3 +139,50 @@ def test_what_lies_elsewhere_is_not_looked_at(configured):
     remote = configured('[table.prices]\nconnector = "files"\npath = "s3a://shop/prices"\n')
 
     assert not looked(remote, "prices").looked_at
+
+
+class Files(dict):
+    """What stands for storage: texts by path."""
+
+    read = dict.get
+
+    def replace_atomic(self, path, text):
+        self[path] = text
+
+    def names(self, folder):
+        return [path.rpartition("/")[2] for path in self if path.startswith(f"{folder}/")]
+
+    def delete(self, path):
+        self.pop(path, None)
+
+
+@pytest.fixture
+def pins():
+    """Of batch 1 there is a manifest too."""
+    manifest = SimpleNamespace(fingerprint=SimpleNamespace(tables={"prices": "of-manifest"}))
+    manifests = SimpleNamespace(checkpoint="/c", whole={1: manifest}.get)
+    return Pins(Files(), manifests)
+
+
+def test_r32_what_is_fixed_for_a_batch_is_found_again(pins):
+    pins.fix(0, {"prices": "v1"})
+    pins.fix(1, {"prices": "v2"})
+
+    assert (pins.of(0), pins.of(1), pins.of(2)) == ({"prices": "v1"}, {"prices": "v2"}, {})
+    assert pins.batches() == [0, 1]
+
+
+@pytest.mark.parametrize("text", [None, "", '{"format": 1, "tab'], ids=["gone", "emptied", "torn"])
+def test_r32_where_the_file_is_gone_or_torn_the_manifest_says_it(pins, text):
+    for batch in (0, 1):
+        if text is not None:
+            pins._storage[f"/c/_streamproof/tables/_pinned/{batch}"] = text
+
+    assert (pins.of(0), pins.of(1)) == ({}, {"prices": "of-manifest"})
+
+
+def test_r30_a_file_of_a_format_to_come_stops_the_start(pins):
+    pins._storage["/c/_streamproof/tables/_pinned/1"] = '{"format": 2, "tables": {}}'
+
+    with pytest.raises(UnknownFormat, match="a record of the tables of a batch of format 2"):
+        pins.require_known()

@@ -19,6 +19,7 @@ from streamproof.config import FilesTable, TableConfig
 from streamproof.config.columns import UnreadableSchema, sized_columns_of
 from streamproof.config.problems import did_you_mean
 from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.fitting import require_tables
 from streamproof.prove.scenario.schedule import arrow_table, type_of_column
 
 if TYPE_CHECKING:
@@ -69,20 +70,9 @@ def held_tables(config: "JobConfig", scenario: "Scenario") -> dict[str, HeldTabl
     ScenarioError
         If the scenario says nothing of one, something of another, or gives it values that are not of their types.
     """
-    for name in scenario.table:
-        if name not in config.table:
-            raise ScenarioError(
-                f"The scenario has [table.{name}], and the job has no such table.{did_you_mean(name, config.table)}",
-                required=f"Its tables are {', '.join(config.table)}." if config.table else "It has none.",
-            )
+    require_tables(scenario, config.table)
     found = {}
     for name, table in config.table.items():
-        if name not in scenario.table:
-            raise ScenarioError(
-                f"The scenario has no [table.{name}], and the job looks rows up in it.{did_you_mean(name, scenario.table)}",
-                required="A proof touches no table that is real: it brings the rows.",
-                remedy=f'Write [table.{name}] with schema = "..." and rows = [{{ ... }}, ...].',
-            )
         found[name] = _held(name, table, scenario.table[name])
     return found
 
