@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/rules --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
@@ -13,6 +15,7 @@ JOB = Path(__file__).parent / "jobs" / "rules"
 STEPS = "fault-free,plan/tables@1:after,stage/manifest@2:before,commit/commits@1:before"
 
 
+@pytest.mark.full
 def test_rules_that_change_are_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from full_tables import full
 from spark.small_job import SCHEMA, Binding, dies, event, instant
 from streamproof.config import load
 from streamproof.core.notes import NoteCode
@@ -93,6 +94,7 @@ def test_by_a_left_lookup_all_rows_go_on_and_an_unreturned_side_has_a_place_of_i
     assert (some.account.emitted, some.account.unmatched, [row["id"] for row in inner.rows("unmatched")]) == (1, 1, ["2"])
 
 
+@pytest.mark.full
 def test_a_composite_key_may_be_called_otherwise_and_columns_are_chosen(small_job):
     text = JOB.format(more="", outputs="").replace('on="client"', 'on={"client": "who", "v": "level"}, columns="fee"')
     job = small_job(text, bound(sinks={"kept": "parquet"}))
@@ -120,6 +122,7 @@ def test_a_table_is_read_again_when_it_is_due_and_each_batch_has_one_version_of_
     assert [(one.batch, one.rows) for one in heard if one.kind == "table-read"] == [(0, 1), (1, 2)]
 
 
+@pytest.mark.full
 def test_without_refresh_a_table_is_read_at_the_start_of_each_run(small_job):
     job = small_job(INNER, bound())
     prices(job, {"a": 1.0})
@@ -172,6 +175,7 @@ def test_r32_a_replay_of_the_newest_batch_uses_its_version_also_where_only_the_m
     assert shown(job) == {"1": 1.0}
 
 
+@pytest.mark.full
 def test_a_version_that_is_gone_is_said_and_nothing_is_computed_with_another(small_job):
     job = small_job(INNER, bound())
     prices(job, {"a": 1.0})
@@ -212,10 +216,12 @@ def without_column(job):
     ("change", "why"),
     [
         (gone, "there is no such folder"),
-        (torn, "cannot be read"),
-        (twice, "has 2 rows for client = 'a'"),
-        (other_type, "its column price is string, and was double when the job was planned"),
-        (without_column, "it has no column price, which the job takes from it"),
+        *full(
+            (torn, "cannot be read"),
+            (twice, "has 2 rows for client = 'a'"),
+            (other_type, "its column price is string, and was double when the job was planned"),
+            (without_column, "it has no column price, which the job takes from it"),
+        ),
     ],
 )
 def test_where_a_table_cannot_be_read_again_the_former_version_stays_and_the_run_says_so_once(small_job, change, why):
@@ -238,23 +244,29 @@ def test_where_a_table_cannot_be_read_again_the_former_version_stays_and_the_run
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
-        (gone, DataError, "there is no such folder"),
-        (torn, DataError, "cannot be read"),
         (twice, DataError, "has 2 rows for client = 'a'"),
-        (
-            lambda job: prices(job, {}, {"who": ["a"]}),
-            JobDefinitionError,
-            'the table needs the column "client", which is not there',
-        ),
         (
             lambda job: prices(job, {}, {"client": [5], "price": [1.0]}),
             JobDefinitionError,
             "the column client of the stream is string, client of the table is bigint",
         ),
-        (lambda job: prices(job, {}, {"client": ["a"], "V": [1.0]}), JobDefinitionError, "adds the column V, which the stream has"),
-        (lambda job: prices(job, {}, {"client": ["a"], "_trace": ["x"]}), JobDefinitionError, "_trace"),
+        *full(
+            (gone, DataError, "there is no such folder"),
+            (torn, DataError, "cannot be read"),
+            (
+                lambda job: prices(job, {}, {"who": ["a"]}),
+                JobDefinitionError,
+                'the table needs the column "client", which is not there',
+            ),
+            (
+                lambda job: prices(job, {}, {"client": ["a"], "V": [1.0]}),
+                JobDefinitionError,
+                "adds the column V, which the stream has",
+            ),
+            (lambda job: prices(job, {}, {"client": ["a"], "_trace": ["x"]}), JobDefinitionError, "_trace"),
+        ),
     ],
-    ids=["gone", "torn", "twice", "no-key", "other-type", "column-twice", "name-of-ours"],
+    ids=["twice", "other-type", "gone", "torn", "no-key", "column-twice", "name-of-ours"],
 )
 def test_a_table_that_does_not_fit_is_refused_at_the_start_and_nothing_is_begun(small_job, change, kind, why):
     job = small_job(INNER, bound())
@@ -301,10 +313,12 @@ def test_as_of_event_time_a_row_gets_what_held_at_its_own_time(small_job):
     ("rows", "why"),
     [
         ([("a", 1.0, 0, 10), ("a", 2.0, 9, 20)], "two rows for client = 'a' that hold at one instant"),
-        ([("a", 1.0, 0, None), ("a", 2.0, 9, 20)], "to this day"),
-        ([("a", 1.0, 0, 10), ("a", 2.0, 0, 5)], "two rows for client = 'a' that hold at one instant"),
-        ([("a", 1.0, 10, 10)], "that holds from"),
-        ([("a", 1.0, None, 10)], "without since"),
+        *full(
+            ([("a", 1.0, 0, None), ("a", 2.0, 9, 20)], "to this day"),
+            ([("a", 1.0, 0, 10), ("a", 2.0, 0, 5)], "two rows for client = 'a' that hold at one instant"),
+            ([("a", 1.0, 10, 10)], "that holds from"),
+            ([("a", 1.0, None, 10)], "without since"),
+        ),
     ],
     ids=["overlap", "endless", "nested", "empty", "no-begin"],
 )
@@ -319,6 +333,7 @@ def test_rows_that_hold_for_one_key_at_one_instant_are_refused(small_job, rows, 
     assert shown(job) == {"1": 1.0}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("text", "table", "kind", "why"),
     [
@@ -337,6 +352,7 @@ def test_an_instant_and_a_validity_belong_together(small_job, text, table, kind,
     assert why in job.stopped(kind).message
 
 
+@pytest.mark.full
 def test_a_validity_that_is_not_there_is_refused(small_job):
     job = small_job(AS_OF, bound({**VALID, "valid_to": "til"}))
     rates(job, [("a", 1.0, 0, 10)])
@@ -421,6 +437,7 @@ def test_delta_without_its_jar_is_refused_in_a_sentence(small_job):
     assert "jars.packages" in error.remedy
 
 
+@pytest.mark.full
 def test_versions_that_nothing_names_any_more_are_removed(small_job, monkeypatch):
     from streamproof.runtime.journal import manifests
     from streamproof.runtime.tables import versions as of_tables
@@ -449,6 +466,7 @@ def test_a_bounded_run_uses_the_table_as_it_is(small_job):
     assert (result.account.emitted, result.account.unmatched, result.accounts[0].adds_up) == (1, 1, True)
 
 
+@pytest.mark.full
 def test_check_with_spark_says_the_columns(small_job):
     job = small_job(INNER, bound())
     prices(job, {"a": 1.5})

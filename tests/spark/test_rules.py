@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from full_tables import full
 from spark.small_job import Binding, dies, event
 from streamproof.config import load
 from streamproof.core.notes import NoteCode
@@ -87,12 +88,14 @@ def test_rules_change_between_batches_and_a_tombstone_takes_one_away(small_job):
     ("condition", "why"),
     [
         ("v >", "Syntax error"),
-        ("volume > 3", "volume"),
-        ("v + 1", "is not a boolean"),
-        ("rand() > 0.5", "gives the same whenever it is asked"),
-        ("v > (select 1)", ""),
-        ("sum(v) > 3", ""),
-        (None, "has no condition"),
+        *full(
+            ("volume > 3", "volume"),
+            ("v + 1", "is not a boolean"),
+            ("rand() > 0.5", "gives the same whenever it is asked"),
+            ("v > (select 1)", ""),
+            ("sum(v) > 3", ""),
+            (None, "has no condition"),
+        ),
     ],
     ids=["syntax", "column", "type", "chance", "subquery", "aggregate", "none"],
 )
@@ -181,6 +184,7 @@ def test_r32_a_batch_that_is_done_again_has_its_own_rules(small_job):
     assert hits(job) == {"1": ["big"], "2": []}
 
 
+@pytest.mark.full
 def test_rules_of_a_table_and_of_a_bounded_run(small_job):
     job = small_job(JOB, bound())
     limits = Limits(job)
@@ -193,6 +197,7 @@ def test_rules_of_a_table_and_of_a_bounded_run(small_job):
     assert (result.account.emitted, result.accounts[0].adds_up) == (2, True)
 
 
+@pytest.mark.full
 def test_columns_that_are_there_already_or_not_at_all_are_refused(small_job):
     taken = small_job(JOB.replace('into="hits"', 'into="client"'), bound(), folder="taken")
     missing = small_job(JOB.replace('when="condition"', 'when="rule_text"'), bound(), folder="missing")
