@@ -1,5 +1,6 @@
 """Reading the state of a stopped query with Spark's state reader: open windows and remembered keys."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,9 +96,19 @@ def _windows(state: "DataFrame", by: "list[Column]", end: "Column", *, aggregate
 
 
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
-    state = _state(spark, checkpoint, operator)
-    return state.select(_listed(_fields(state, "key")).alias("key"), _fields(state, "value")[0].alias("expires_us"))
+    """The keys that deduplication remembers: `key` (its values as a JSON list), `columns` (their names, in the same order, as a JSON list) and
+    `expires_us` (bigint).
+
+    The order is Spark's own: before 4.3 that of a `Set`, which keeps up to four columns in that of the call.
+    """
+    state = _loaded(spark, checkpoint, operator)
+    columns = json.dumps(state.schema["key"].dataType.fieldNames())  # type: ignore[attr-defined]
+    state = _with_numbers(state)
+    return state.select(
+        _listed(_fields(state, "key")).alias("key"),
+        F.lit(columns).alias("columns"),
+        _fields(state, "value")[0].alias("expires_us"),
+    )
 
 
 def compared(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":

@@ -22,15 +22,6 @@ def require_condition(where: str, condition: Any) -> None:
         )
 
 
-def require_names(where: str, names: tuple[Any, ...]) -> None:
-    """JobDefinitionError for the first that is no name."""
-    for name in names:
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
-            )
-
-
 def require_aggregates(aggregates: Mapping[str, Any]) -> None:
     """JobDefinitionError unless there are aggregates, and each is one."""
     if not aggregates:

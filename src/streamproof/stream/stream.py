@@ -7,10 +7,11 @@ from streamproof.core.durations import parse_duration
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, UNMATCHED
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
-from streamproof.stream.arguments import Names, On, require_aggregates, require_condition, require_names, require_unmatched
+from streamproof.stream.arguments import Names, On, require_aggregates, require_condition, require_unmatched
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.names import require_names
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.horizon import horizon_of

@@ -46,6 +46,24 @@ def test_r12_a_horizon_that_makes_no_sense_is_refused_with_its_call(within, said
 
 
 @pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda: EVENTS.deduplicate("id", "client", "id"), "deduplicate()"),
+        (lambda: EVENTS.deduplicate("id", "id", within="1 minute", order_by="v", keep="last"), "deduplicate()"),
+        (lambda: EVENTS.latest("id", "id", order_by="v", within="1 day"), "latest()"),
+        (lambda: EVENTS.window(tumbling("1 minute"), by=["id", "client", "id"]), "window(by=...)"),
+    ],
+    ids=["deduplicate", "by an order", "latest", "window"],
+)
+def test_a_column_that_is_named_twice_is_refused(call, where):
+    """State has it once: a proof would compare keys of another length."""
+    with pytest.raises(JobDefinitionError) as refused:
+        call()
+
+    assert refused.value.message == f'{where} names the column "id" twice.'
+
+
+@pytest.mark.parametrize(
     ("within", "horizon"), [(None, None), ("1 ms", timedelta(milliseconds=1)), ("36500 days", timedelta(36_500))]
 )
 def test_a_query_has_the_horizon_that_was_asked_for(within, horizon):

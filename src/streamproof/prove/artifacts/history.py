@@ -185,7 +185,7 @@ class QueryView:
         for node in nodes:
             place = next((place for place, state in enumerate(found) if state.holds == node.twin.holds), None)
             own = OperatorState(node.twin.holds) if place is None else found.pop(place)
-            paired.append((node, self.model.held[node], own))
+            paired.append((node, self.model.held[node], own.in_order(node.twin.once)))
         for state in found:
             alike = [node for node in nodes if node.twin.holds == state.holds]
             paired += [(node, Held(), state) for node in alike[-1:]]

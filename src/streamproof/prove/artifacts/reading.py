@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -149,12 +149,24 @@ class OperatorState:
         Remembered keys with their expiry, microseconds UTC.
     newest
         Of those that rows are compared with, what is kept of the newest row; an order is as the file has it.
+    columns
+        The columns that the values of `keys` are of, where Spark has an order of its own; none where it is that of the call.
     """
 
     holds: str
     groups: Mapping[WindowKey, Vector] = field(default_factory=dict)
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
     newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+
+    def in_order(self, columns: Sequence[str]) -> "OperatorState":
+        """The same with the values of keys in the order of these columns, where they are those of the keys."""
+        if self.columns == tuple(columns) or sorted(self.columns) != sorted(columns):
+            return self
+        places = [self.columns.index(name) for name in columns]
+        keys = {tuple(key[place] for place in places): expiry for key, expiry in self.keys.items()}
+        newest = {tuple(key[place] for place in places): rank for key, rank in self.newest.items()}
+        return replace(self, keys=keys, newest=newest, columns=tuple(columns))
 
 
 @dataclass(frozen=True)
@@ -234,6 +246,7 @@ def read_state(path: Path) -> StateContents:
         groups: dict[WindowKey, Vector] = {}
         keys: dict[tuple[Any, ...], int] = {}
         newest: dict[tuple[Any, ...], Rank] = {}
+        columns: tuple[str, ...] = ()
         for row in operator["rows"]:
             if "key" in row:
                 key = _key(row["key"])
@@ -241,13 +254,14 @@ def read_state(path: Path) -> StateContents:
                 keys[key] = int(row["expires_us"])
                 if "time_us" in row:
                     newest[key] = Rank(row.get("order"), int(row["time_us"]))
+                columns = tuple(row.get("columns", ()))
             elif row["end_us"] is None:
                 untimed += int(row["records"])
             else:
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in groups else []
                 groups[window] = Vector(int(row["records"]), int(row["hash"]))
-        operators.append(OperatorState(operator["holds"], groups, keys, newest))
+        operators.append(OperatorState(operator["holds"], groups, keys, newest, columns))
     return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 

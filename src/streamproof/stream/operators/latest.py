@@ -10,7 +10,7 @@ from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.known import Mention
-from streamproof.stream.names import GIVES, PLACE, TRACE, quoted, visible
+from streamproof.stream.names import GIVES, PLACE, TRACE, quoted, require_names, visible
 from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
 from streamproof.stream.operators.ordering import comparable, require_order, row_hash
@@ -142,4 +142,5 @@ def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
             raise JobDefinitionError(
                 f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "version".'
             )
+    require_names("latest()", key)
     return Latest(key, order_by, horizon_of("latest", within, _REMEDY))

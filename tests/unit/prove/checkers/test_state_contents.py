@@ -5,7 +5,7 @@ from dataclasses import replace
 from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OperatorState, StateContents
 from streamproof.prove.oracle.trace import Vector, hash_of
-from unit.prove.small import PLAIN, RECORDS, SECOND, check, faultless, held_by, only_finding, with_held, with_left
+from unit.prove.small import ONCE, PLAIN, RECORDS, SECOND, check, faultless, held_by, only_finding, with_held, with_left
 
 WINDOWS, KEYS = 0, 1
 """The operators of the state, the last one first."""
@@ -60,6 +60,16 @@ def test_r12_a_key_that_is_forgotten_too_early_kept_too_long_or_for_another_time
     assert "remembers e-1, which it should not" in finding({**remembered, ("e-1",): 71 * SECOND})
     assert "remembers e-8 for another time" in finding({**remembered, ("e-8",): 1})
     assert "holds the key e-8 twice" in only_finding("state-contents", with_state(once, repeated=("key e-8",))).what
+
+
+def test_r12_a_key_is_compared_by_the_names_of_its_columns():
+    """Whatever order Spark keeps them in."""
+    once = faultless(replace(ONCE, deduplicate=("id", "client")), RECORDS, no_data=1)
+    keys = {key[::-1]: expiry for key, expiry in held_by(once.queries[0].left.state, KEYS).keys.items()}
+    assert keys
+
+    assert check("state-contents", holding(once, KEYS, keys=keys, columns=("client", "id"))).verdict is Verdict.PASS
+    assert check("state-contents", holding(once, KEYS, keys=keys, columns=("client", "other"))).verdict is Verdict.FAIL
 
 
 def test_state_that_was_not_read_is_unknown(once):

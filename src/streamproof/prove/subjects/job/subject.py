@@ -48,6 +48,7 @@ from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
+from streamproof.prove.subjects.job.fault_sites import OnFiles, OnServices
 from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last, one_of_key
@@ -55,7 +56,6 @@ from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
-from streamproof.prove.subjects.job.struck import OnFiles, OnServices
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.table_states import TableStates, states_of, with_tables
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
