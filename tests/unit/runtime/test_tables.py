@@ -149,6 +149,9 @@ class Files(dict):
     def replace_atomic(self, path, text):
         self[path] = text
 
+    def create_atomic(self, path, text):
+        return path not in self and not self.update({path: text})
+
     def names(self, folder):
         return [path.rpartition("/")[2] for path in self if path.startswith(f"{folder}/")]
 
@@ -169,6 +172,8 @@ def test_r32_what_is_fixed_for_a_batch_is_found_again(pins):
     pins.fix(1, {"prices": "v2"})
 
     assert (pins.of(0), pins.of(1), pins.of(2)) == ({"prices": "v1"}, {"prices": "v2"}, {})
+    assert pins.fix(0, {"prices": "v9"}) == pins.of(0) == {"prices": "v1"}, "what stands, stands"
+    assert pins.fix(0, {"prices": "v9", "rates": "r1"}) == pins.of(0) == {"prices": "v1", "rates": "r1"}
     assert pins.batches() == [0, 1]
 
 
@@ -179,6 +184,7 @@ def test_r32_where_the_file_is_gone_or_torn_the_manifest_says_it(pins, text):
             pins._storage[f"/c/_streamproof/tables/_pinned/{batch}"] = text
 
     assert (pins.of(0), pins.of(1)) == ({}, {"prices": "of-manifest"})
+    assert pins.fix(0, {"prices": "v1"}) == pins.of(0) == {"prices": "v1"}
 
 
 def test_r30_a_file_of_a_format_to_come_stops_the_start(pins):

@@ -40,9 +40,16 @@ class Pins:
         manifest = self._manifests.whole(batch)
         return manifest.fingerprint.tables if manifest is not None else {}
 
-    def fix(self, batch: int, versions: Mapping[str, str]) -> None:
-        """Writes down what a batch uses; nothing of it is computed before that."""
-        self._storage.replace_atomic(f"{self._folder}/{batch}", to_json(versions))
+    def fix(self, batch: int, versions: Mapping[str, str]) -> Mapping[str, str]:
+        """Writes down what a batch uses, unless that is said already, by another driver perhaps; what stands. Nothing is computed before that."""
+        path = f"{self._folder}/{batch}"
+        if self._storage.create_atomic(path, to_json(versions)):
+            return versions
+        known = self.of(batch)  # nothing of a file that is torn, and not all where the job has a table more
+        if all(name in known for name in versions):
+            return known
+        self._storage.replace_atomic(path, to_json({**versions, **known}))
+        return {**versions, **known}
 
     def require_known(self) -> None:
         """UnknownFormat if any file is of a format that this version does not know (R30)."""

@@ -207,8 +207,8 @@ class QueryTables:
             known = self._pins.of(batch)
             if any(name not in known for name in self.tables):
                 self._refresh(batch)
-                known = {**known, **{name: table.newest.id for name, table in self.tables.items() if name not in known}}
-                self._pins.fix(batch, known)
+                newest = {name: table.newest.id for name, table in self.tables.items()}
+                known = self._pins.fix(batch, {**newest, **known})
             self._fixed[batch] = {name: known[name] for name in self.tables}
         return self._fixed[batch]
 
