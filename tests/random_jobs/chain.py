@@ -11,10 +11,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Left:
-    """A row that leaves by the way: "rejected" with a reason, or "filtered" with the name of the filter."""
+    """A row that leaves by the way: "rejected" with a reason, "filtered" with the name of the filter, or "unmatched", as it was then."""
 
     fate: str
     reason: str
+    row: Row = field(default_factory=dict)
 
 
 Step = Callable[[Row], "Row | Left"]

@@ -51,6 +51,7 @@ class _Twin:
         self.job, self.chain, self.by = job, chain, query.grouped.by if query.grouped is not None else ()
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
+        self.left: dict[str, Row] = {}
         self.arrived: dict[str, Arrived] = {}
         self.lines = {trace: line for events in job.samples.values() for trace, line in events.lines.items()}
         self.traces_of_file = {name: traces for events in job.samples.values() for name, traces in events.traces.items()}
@@ -60,6 +61,7 @@ class _Twin:
             source = read_from if job.others is not None else ""
             if isinstance(found, Left):
                 self.reasons[trace] = found.reason or None
+                self.left[trace] = found.row
                 self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason, source=source)
             else:
                 self.rows[trace] = found
@@ -114,6 +116,10 @@ class _Twin:
         bounds = [{name: values[name] for name in ("window_start", "window_end") if name in values} for _, values in late]
         return [{**self.rows[trace], "reason": LATE, **of} for (trace, _), of in zip(late, bounds, strict=True)]
 
+    def unmatched(self, traces: Iterable[str]) -> list[Row]:
+        """The rows that had none in the table, as they were then."""
+        return [{**self.left[trace], "reason": self.reasons[trace]} for trace in traces]
+
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
         return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.left_by("rejected")]
@@ -137,6 +143,8 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
                 wanted[sides[f"unmatched:{side}"]] = twin.left_alone(outcome, side)
         if "duplicate" in sides:
             wanted[sides["duplicate"]] = [{**twin.rows[event_id(trace)], "reason": AGAIN} for trace in outcome.left_by("duplicate")]
+        if "unmatched" in sides:
+            wanted[sides["unmatched"]] = twin.unmatched(outcome.left_by("unmatched"))
         if "rejected" in sides:
             wanted[sides["rejected"]] = twin.rejected(outcome)
         for output, rows in wanted.items():
@@ -177,6 +185,10 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
     yield from _unlike(wanted, [row.values for row in left.batch_rows[query]])
     late = left.sides[query].get("late")
     yield from _unlike([], [row.values for row in left.batch_rows[late]] if late else [])
+    unmatched = left.sides[query].get("unmatched")
+    if unmatched:
+        traces = [trace for trace, record in twin.arrived.items() if record.fate is RowFate.UNMATCHED]
+        yield from _unlike(twin.unmatched(traces), [row.values for row in left.batch_rows[unmatched]])
     again = left.sides[query].get("duplicate")
     if again:
         # Which of them stays is another one here than in the stream, and where different events share a key that can be seen.
@@ -184,7 +196,7 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
         if dropped != taken_before:
             yield f"{dropped} rows are in {again}, the twin has dropped {taken_before}"
     left_by = {place: len(outcome.left_by(place)) for place in COUNTED}
-    of_records = {"rejected": fates[RowFate.REJECTED], "filtered": fates[RowFate.FILTERED]}
+    of_records = {"rejected": fates[RowFate.REJECTED], "filtered": fates[RowFate.FILTERED], "unmatched": fates[RowFate.UNMATCHED]}
     expected = Account.of({**left_by, **of_records, "emitted": outcome.out.emitted})
     account, expanded = next(each for each in left.batch.accounts if each.query == query), len(outcome.expanded)
     if (account.account, account.expanded) != (expected, expanded):

@@ -4,7 +4,7 @@ Python what the twin cannot know: what it does with a row, or with the rows of a
 What it keeps in state, when it emits and what comes late is not said here: `prove/oracle` reads that from the job itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from random_jobs.chain import Chain, Left, Row
@@ -65,6 +65,25 @@ def transformed(seed: Seeded, chain: Chain) -> None:
         case _:
             chain.calls.append(".transform(lambda rows: rows.withColumn(\"client\", F.coalesce('client', F.lit('none'))))")
             chain.steps.append(lambda row: {**row, "client": "none" if row["client"] is None else row["client"]})
+
+
+WEIGHTS: Mapping[str, int] = {"a": 3, "c": 8}
+"""What the table of the random jobs holds: by client a weight; b has none."""
+
+
+def looked_up(seed: Seeded, chain: Chain) -> None:
+    if "weight" in chain.keys:  # each column is there once
+        filtered(seed, chain)
+        return
+    keeps_all = seed.chance(0.4)
+    chain.calls.append(f'.lookup("weights", on={{"client": "who"}}{", how=" + repr("left") if keeps_all else ""})')
+    chain.keys.append("weight")
+
+    def step(row: Row) -> Row | Left:
+        weight = WEIGHTS.get(row["client"])
+        return Left("unmatched", "no row in weights", row) if weight is None and not keeps_all else {**row, "weight": weight}
+
+    chain.steps.append(step)
 
 
 def put_together(seed: Seeded, chain: Chain) -> None:
@@ -238,7 +257,7 @@ def transformed_behind(seed: Seeded, chain: Chain) -> None:
     chain.behind.append(lambda row: {**row, "held": len(row["ids"])})
 
 
-BEFORE: tuple[Add, ...] = (require, filtered, transformed)
+BEFORE: tuple[Add, ...] = (require, filtered, transformed, looked_up)
 ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order, newest)
 WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar, shifts)
 BEHIND: tuple[Add, ...] = (transformed_behind,)

@@ -7,9 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from random_jobs.jobs import Others, RandomJob
+from random_jobs.operators import WEIGHTS
 from random_jobs.sample import SCHEMA
 from spark.small_job import Binding, SmallJob
 from streamproof.config import JobConfig, load
@@ -43,9 +46,14 @@ def ran(job: RandomJob, spark: SparkSession, folder: Path) -> Left:
         event_time=job.event_time,
         sinks=job.formats,
         files_per_batch=job.files_per_batch,
-        tables={"source.others": _source(job.others, job.files_per_batch)} if job.others is not None else {},
+        tables={
+            **({"source.others": _source(job.others, job.files_per_batch)} if job.others is not None else {}),
+            **({"table.weights": {"connector": "files", "path": "weights"}} if ".lookup(" in job.text else {}),
+        },
     )
     small = SmallJob(spark, folder, job.text, binding)
+    (folder / "weights").mkdir()
+    pq.write_table(pa.table({"who": list(WEIGHTS), "weight": list(WEIGHTS.values())}), folder / "weights/all.parquet")
     lines = iter(job.events.files.values())
     others = iter(job.others.events.files.items() if job.others is not None else ())
     for start, files in enumerate(job.starts):

@@ -36,9 +36,11 @@ from streamproof._jvm.plans import (
     unfit_for_a_buffer,
 )
 from streamproof._jvm.records import Refused, avro_record, avro_schema, avro_value, json_record, text_behind_record
+from streamproof._jvm.rules import problems_of_rules, rules_holding
 from streamproof._jvm.session import default_session, has_class, jars, launch, live_settings, task_slots
 from streamproof._jvm.stateful import BeforeState, Key, NotOne, Operator, before_state, operators_of_query
 from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, storage_error, too_many_open_files
+from streamproof._jvm.versioned_tables import versioned_rows
 from streamproof._jvm.versions import (
     FIRST_IN_REAL_TIME,
     FIRST_WITH_ENDS_OF_WINDOWS,
@@ -130,16 +132,19 @@ __all__ = [
     "operators_of_stream",
     "plain",
     "planned_by",
+    "problems_of_rules",
     "production_jar",
     "rows_in_full",
     "rows_of_files",
     "rows_of_named",
+    "rules_holding",
     "seen_below",
     "storage_error",
     "task_slots",
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",
+    "versioned_rows",
     "was_killed_at_start",
     "write_rows",
 ]

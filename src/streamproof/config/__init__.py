@@ -1,6 +1,7 @@
 """The configuration file `streamproof.toml` as typed, frozen models."""
 
 from streamproof.config.load import load
+from streamproof.config.lookups import ChangesTable, DeltaTable, FilesTable, KafkaTable, PostgresTable, TableConfig
 from streamproof.config.models import JobConfig, Trigger
 from streamproof.config.registry import FORMATS as REGISTRY_FORMATS
 from streamproof.config.registry import RegistryConfig
@@ -10,21 +11,27 @@ from streamproof.config.sources import CsvDialect, EventTime, FilesSource, Kafka
 
 __all__ = [
     "REGISTRY_FORMATS",
+    "ChangesTable",
     "CsvDialect",
+    "DeltaTable",
     "EventTime",
     "FilesSink",
     "FilesSource",
+    "FilesTable",
     "HttpSink",
     "JobConfig",
     "KafkaSink",
     "KafkaSource",
+    "KafkaTable",
     "PostgresSink",
+    "PostgresTable",
     "RateSource",
     "RedisSink",
     "RegistryConfig",
     "ServiceSink",
     "SinkConfig",
     "SourceConfig",
+    "TableConfig",
     "Trigger",
     "load",
     "output_of",

@@ -165,7 +165,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     job = _job(tree, problems)
     registry = taken(RegistryConfig, ("registry",), tree["registry"], problems) if "registry" in tree else None
     assert registry is None or isinstance(registry, RegistryConfig)
-    sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}}
+    sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}, "table": {}}
     for kind in CONNECTORS:
         for name, table in _each(kind, _named_tables(tree, kind, problems), problems):
             found = _connected(kind, name, table, problems)
@@ -197,6 +197,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         trigger=job.trigger,
         source=sections["source"],
         sink=sections["sink"],
+        table=sections["table"],
         registry=registry,
         spark=spark,
         profile=origin.profile,
@@ -254,7 +255,7 @@ def _each(kind: str, tables: list[tuple[str, Any]], problems: list[Problem]) -> 
 
 
 def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> BaseModel | None:
-    """A [source.NAME] or [sink.NAME] as its connector takes it."""
+    """A [source.NAME], [sink.NAME] or [table.NAME] as its connector takes it."""
     model = model_of(kind, table)
     if model is not None or not isinstance(table, dict) or not isinstance(table.get("connector"), str):
         return taken(model or CONNECTORS[kind]["files"], (kind, name), table, problems)
@@ -262,7 +263,7 @@ def _connected(kind: str, name: str, table: Any, problems: list[Problem]) -> Bas
     of_your_own = ', or a sink class of your own as "file.py:ClassName"' if kind == "sink" else ""
     required = f"It must be {one_of(known)}{of_your_own}."
     connector = table["connector"]
-    what = "is not there yet" if connector in _LATER_CONNECTORS else "is no connector"
+    what = "is not there yet" if connector in _LATER_CONNECTORS else f"is no connector{' of tables' if kind == 'table' else ''}"
     said = f"connector is {shown(connector)}, which {what}.{did_you_mean(connector, known)}"
     problems.append(Problem((kind, name, "connector"), said, required))
     return None

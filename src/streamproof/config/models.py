@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
 from streamproof.config.fields import Table, Text, text, wrong
+from streamproof.config.lookups import TableConfig
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
@@ -113,6 +114,8 @@ class JobConfig(Table):
         Where Spark and Streamproof keep what they need after a crash; "checkpoints/<name>" unless given.
     trigger, source, sink
         The bindings; sources by the names of the function's parameters, sinks by the names of its outputs.
+    table
+        The tables that streams are looked up in, by the names that the job calls them by.
     registry
         The schema registry that sources and sinks use unless they name another.
     spark
@@ -127,6 +130,7 @@ class JobConfig(Table):
     trigger: Trigger = Trigger()
     source: dict[str, SerializeAsAny[SourceConfig]] = Field(default_factory=dict)
     sink: dict[str, SerializeAsAny[SinkConfig]] = Field(default_factory=dict)
+    table: dict[str, SerializeAsAny[TableConfig]] = Field(default_factory=dict)
     registry: RegistryConfig | None = None
     spark: dict[str, Text] = Field(default_factory=dict)
     profile: str | None = None

@@ -10,8 +10,8 @@ from streamproof.config.secret import redact
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
-TABLES = ("job", "source", "sink", "registry", "spark", "profile")
-_NAMED_TABLES = ("source", "sink")
+TABLES = ("job", "source", "sink", "table", "registry", "spark", "profile")
+_NAMED_TABLES = ("source", "sink", "table")
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ class Account:
     duplicate: int = _place("duplicate", "a copy of an event that was already taken")
     filtered: int = _place("filtered", "left out by a counted filter")
     superseded: int = _place("superseded", "not newer than what is known of its key", always=False)
-    unmatched: int = _place("unmatched", "without a partner in a join, when none could come any more", always=False)
+    unmatched: int = _place("unmatched", "found no partner: no row of the other stream, or of the table", always=False)
 
     @property
     def total(self) -> int:

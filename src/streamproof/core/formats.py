@@ -89,7 +89,8 @@ class Format:
             raise self._unknown(where, "no format" if number is None else f"format {json.dumps(number, default=str)}", by)
 
     def _unknown(self, where: str, found: str, by: object) -> UnknownFormat:
-        known = " and ".join(map(str, self.known))
+        *others, last = map(str, self.known)
+        known = f"{', '.join(others)} and {last}" if others else last
         written = f", written by Streamproof {by}" if by else ""
         is_a = f"{where} is {self.name}" if where else self.name.capitalize()
         return unknown(f"{is_a} of {found}{written}. This is Streamproof {__version__}, which knows format {known}.")

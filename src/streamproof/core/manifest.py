@@ -8,9 +8,11 @@ from typing import Any
 
 from streamproof.core.formats import Format, require_keys
 
-MANIFEST = Format("a manifest", known=(1, 2))
+MANIFEST = Format("a manifest", known=(1, 2, 3))
 _WAITING = 2
 """The format of a manifest that names rows which wait; without any it is of the first (R30)."""
+_OF_TABLES = 3
+"""The format of a manifest that names versions of tables."""
 LEDGER_ENTRY = Format("a ledger entry")
 _FLOAT_TOLERANCE = 1e-9
 _OF_FILES = ("files", "earlier")
@@ -167,16 +169,26 @@ class Fingerprint:
         By source, the files of the batch: for those the number of a log entry is not enough.
     starts
         By source, for the others, where the batch before has ended.
+    tables
+        By table that it has looked rows up in, the version of it.
     """
 
     watermark_ms: int
     offsets: tuple[str, ...]
     files: Mapping[str, tuple[str, ...]]
     starts: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As a manifest has it. Without tables it says nothing of them: ledgers hold the hashes of batches from before there were any."""
+        found = asdict(self)
+        if not self.tables:
+            del found["tables"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -224,11 +236,12 @@ class Manifest:
         return next((one.ends for one in self.parked if one.attempt == self.attempt and not one.folded), {})
 
     def to_json(self) -> str:
-        record = asdict(self)
-        if self.parked:
-            return MANIFEST.text(record, _WAITING)
-        del record["parked"]
-        return MANIFEST.text(record)
+        record = {**asdict(self), "fingerprint": self.fingerprint.as_dict()}
+        if not self.parked:
+            del record["parked"]
+        if self.fingerprint.tables:
+            return MANIFEST.text(record, _OF_TABLES)
+        return MANIFEST.text(record, _WAITING) if self.parked else MANIFEST.text(record)
 
     @classmethod
     def from_json(cls, text: str, *, where: str = "") -> "Manifest":
@@ -267,6 +280,7 @@ def _fingerprint(found: Mapping[str, Any]) -> Fingerprint:
         offsets=tuple(found["offsets"]),
         files={source: tuple(files) for source, files in found["files"].items()},
         starts=found.get("starts", {}),
+        tables=found.get("tables", {}),
     )
 
 

@@ -25,6 +25,8 @@ class NoteCode(StrEnum):
     REPLAY_ACCEPTED = "replay-accepted"
     MANIFEST_MISSING = "manifest-missing"
     HAD_TO_WAIT = "output-had-to-wait"
+    TABLE_STAYS = "table-stays"
+    RULE_REJECTED = "rule-rejected"
     # of its end
     UNDER_WAY = "batch-under-way"
     STILL_WAITS = "output-still-waits"

@@ -62,6 +62,7 @@ class Side:
 LATE = Side("late")
 REJECTED = Side("rejected")
 DUPLICATE = Side("duplicate", if_returned=True, counted_by_spark=True)
+UNMATCHED = Side("unmatched")
 LATE_OF = (Side("late", "left"), Side("late", "right"))
 """Of a join the late rows of each input: they have other columns."""
 UNMATCHED_OF = (Side("unmatched", "left", if_returned=True), Side("unmatched", "right", if_returned=True))
@@ -71,6 +72,7 @@ BY_METHOD: Mapping[str, Side] = {
     "late": LATE,
     "rejected": REJECTED,
     "duplicates": DUPLICATE,
+    "unmatched": UNMATCHED,
     **{side.output: side for side in (*LATE_OF, *UNMATCHED_OF)},
 }
 """By the property of a stream that gives it."""

@@ -7,6 +7,8 @@ from streamproof.core.sides import LATE, Side
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from streamproof.stream.looked_up import Conditions, TableRows
+
 
 class SourceDoors(Protocol):
     """What the reading of a source asks for."""
@@ -26,6 +28,15 @@ class Doors(SourceDoors, Protocol):
 
     def bound(self) -> "Column":
         """The first instant above the late bound (bigint, microseconds)."""
+
+    def table(self, name: str, conditions: "Conditions | None" = None) -> "TableRows":
+        """A table that rows are looked up in, by the name of its [table.NAME]; in a stream each batch has a version of it.
+
+        Parameters
+        ----------
+        conditions
+            What of it are conditions: a row whose condition is none is rejected when the table is read, and the former one stays.
+        """
 
     def divert(self, rows: "DataFrame", side: Side, leaves: "Column", payload: "Column", reason: "Column") -> "DataFrame":
         """Lets rows pass for which `leaves` is false; the others leave by a side output.

@@ -40,8 +40,15 @@ LEFT, RIGHT = "_left_", "_right_"
 """In front of the name of a column of one side of a join, while both have theirs."""
 BETWEEN_TRACES = "|"
 """Between the traces of a row that is of several records."""
+FOUND = "_found"
+"""Whether a row was found in a table."""
+LOOKED_UP = "_lookup."
+"""What the columns of a table's key and validity begin with, until the rows are joined."""
+RULES = "_rules"
+"""The rules of a batch, until it is known which hold."""
 HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
-_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS})
+_OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS, FOUND, RULES})
+_PREFIXES = (LEFT, RIGHT, "_path.", LOOKED_UP)
 
 WHOLE_TEXT = {
     "ignoreNullFields": "false",
@@ -53,8 +60,7 @@ WHOLE_TEXT = {
 
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
-    own = (LEFT, RIGHT, "_path.")
-    return next((name for name in names if name.lower() in _OWN or name.lower().startswith(own)), None)
+    return next((name for name in names if name.lower() in _OWN or name.lower().startswith(_PREFIXES)), None)
 
 
 def require_names(where: str, names: Sequence[Any]) -> None:

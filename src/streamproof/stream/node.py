@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.account import PLACES
 from streamproof.core.sides import Side
+from streamproof.stream.looked_up import Use
 from streamproof.stream.operators.operator import Operator, RowWise, Stateful
 
 if TYPE_CHECKING:
@@ -82,6 +83,11 @@ class Node:
         found = dict.fromkeys(side for operator in self.operators for side in operator.sides)
         places = list(PLACES)
         return tuple(sorted(found, key=lambda side: places.index(side.kind) if side.kind in PLACES else len(places)))
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """What its operators take from tables, each once."""
+        return tuple(dict.fromkeys(use for operator in self.operators for use in operator.uses))
 
     @property
     def keeping(self) -> tuple[Stateful, ...]:

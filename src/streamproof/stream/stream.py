@@ -1,24 +1,24 @@
 """Streams: what a job function composes, node by node; each is immutable."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from streamproof.core.durations import parse_duration
-from streamproof.core.sides import DUPLICATE, LATE, LATE_OF, REJECTED, UNMATCHED_OF, Side
 from streamproof.errors import JobDefinitionError
+from streamproof.stream.arguments import Names, On, require_condition
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.leaving import SideOutputs
 from streamproof.stream.names import require_names
-from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.join import How, Join
 from streamproof.stream.operators.latest import latest_of
-from streamproof.stream.operators.operator import Stateful
+from streamproof.stream.operators.lookup import lookup_of
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
+from streamproof.stream.operators.rules import rules_of
 from streamproof.stream.operators.union import require_possible
 from streamproof.stream.operators.window_behind import deduplicated_windows, require_behind
 from streamproof.stream.problems_of_joins import after_join, interval_of, join_key, require_how, require_two_streams
-from streamproof.stream.side_output import SideOutput
 from streamproof.stream.windowed import WindowedStream
 from streamproof.stream.windows import Window
 
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 _COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
-class Stream:
+class Stream(SideOutputs):
     """A named source and what is done to it; every method returns a new stream and leaves this one as it is."""
-
-    def __init__(self, node: Node) -> None:
-        self.node = node
 
     def require(self, **conditions: "str | Column") -> "Stream":
         """Rows must fulfil every condition; the others leave by `.rejected`, with the condition as the reason.
@@ -51,7 +48,7 @@ class Stream:
         if not conditions:
             raise JobDefinitionError("require() needs a condition.", remedy='For example: require(notional="notional > 0").')
         for name, condition in conditions.items():
-            _require_condition(f"require({name}=...)", condition)
+            require_condition(f"require({name}=...)", condition)
         self._before_state("require")
         return Stream(self.node.then(Require(dict(conditions))))
 
@@ -63,7 +60,7 @@ class Stream:
         JobDefinitionError
             Behind a stateful operator: filter before it, or mark rows there in a column that `transform` makes.
         """
-        _require_condition(f"filter(name={name!r})", condition)
+        require_condition(f"filter(name={name!r})", condition)
         self._before_state("filter")
         return Stream(self.node.then(Filter(condition, name)))
 
@@ -90,6 +87,57 @@ class Stream:
         """
         self._require_open_to("transform()")
         return Stream(self.node.then(Transform(function)))
+
+    def lookup(
+        self, table: str, *, on: On, columns: "Names | None" = None, how: str = "inner", as_of: str | None = None
+    ) -> "Stream":
+        """Adds columns of a table to each row: of the table's row that has its key; a row without one leaves by `.unmatched`.
+
+        The version of the table that a batch uses is fixed before it begins, and in its manifest: a batch that is done again uses it again.
+
+        Parameters
+        ----------
+        table
+            The name of a table of the configuration, [table.NAME].
+        on
+            The columns of the key: `on="sku"`, or `on={"product": "sku"}` where the table calls it otherwise.
+        columns
+            The columns of the table that are added; by default all but the key and the validity.
+        how
+            "inner": a row without one in the table leaves by `.unmatched`. "left": it goes on, with nulls in these columns.
+        as_of
+            A column (TIMESTAMP) that says at which instant the table's row must hold, such as the event time; the table has `valid_from` then.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if the columns do not fit those of the table.
+        """
+        self._before_state("lookup")
+        return Stream(self.node.then(lookup_of(table, on, columns, how, as_of)))
+
+    def rules(self, table: str, *, rule: str, when: str, into: str = "rules") -> "Stream":
+        """Holds rules against each row: conditions in SQL that a table has, and that change while the job runs.
+
+        Every row goes on, with the names of the rules that hold for it, and of those that fail on it, as one that divides by zero. A rule that
+        cannot be read is rejected when it comes, and the former one of its name stays. Which rules a batch uses is in its manifest.
+
+        Parameters
+        ----------
+        table
+            The name of a table of the configuration, [table.NAME].
+        rule, when
+            Its columns (string) with the name of a rule, one row each, and with its condition over the columns of the stream: "amount > 900".
+        into
+            The name of the column (array of strings, in their order) that is added; the other one is called the same with "_failed" behind it.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if the arguments make no sense; when the plan is built, if a column is not there, or is there already.
+        """
+        self._before_state("rules")
+        return Stream(self.node.then(rules_of(table, rule, when, into)))
 
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
@@ -278,82 +326,6 @@ class Stream:
             )
         return WindowedStream(self.node, window, keys, lateness, emission, Stream)
 
-    @property
-    def rejected(self) -> SideOutput:
-        """The rows that could not be parsed, had no usable event time or gap, or failed a requirement, with `reason` and `original`."""
-        return SideOutput(REJECTED, self.node)
-
-    @property
-    def late(self) -> SideOutput:
-        """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
-        if self._has(Join):
-            raise JobDefinitionError(
-                "A join has no .late: its late rows are of two streams, which have other columns.",
-                remedy="Take .late_left and .late_right.",
-            )
-        if not self.node.stateful:
-            raise JobDefinitionError(
-                "A stream without deduplicate(), latest() or window() has no late rows: nothing is dropped by time.",
-                remedy="Leave it out. Where one of them follows, take .late from the stream after that, the one that the job returns.",
-            )
-        return SideOutput(LATE, self.node)
-
-    @property
-    def duplicates(self) -> SideOutput:
-        """The rows that `deduplicate` drops, with all their columns and `reason`.
-
-        Where the job does not return it they are only counted. It costs every row that is deduplicated all its columns in the exchange
-        before, also those that the job does not use, and a copy in memory until the row is known to stay; each dropped one is written.
-        """
-        if self._has(OrderedDeduplicate):
-            raise JobDefinitionError(
-                "deduplicate(order_by=...) has no duplicates as rows.",
-                required="Its state holds the row of each key that stays so far, and a number of the others, not these.",
-                remedy="Leave order_by out for an output of duplicates; the account counts them here.",
-            )
-        if not self._has(Deduplicate):
-            raise JobDefinitionError(
-                "A stream without deduplicate() has no duplicates: no row is dropped for its key.",
-                remedy="Leave it out. Where deduplicate() follows, take .duplicates from the stream after that, the one that the job returns.",
-            )
-        return SideOutput(DUPLICATE, self.node)
-
-    @property
-    def late_left(self) -> SideOutput:
-        """Of a join the rows of the left stream that came at or behind the late bound, with all their columns and `reason`."""
-        return self._side_of_join("late_left", LATE_OF[0])
-
-    @property
-    def late_right(self) -> SideOutput:
-        """Of a join the rows of the right stream that came at or behind the late bound, with all their columns and `reason`."""
-        return self._side_of_join("late_right", LATE_OF[1])
-
-    @property
-    def unmatched_left(self) -> SideOutput:
-        """Of a join the rows of the left stream without a partner, with all their columns and `reason`; if nobody returns it, they are counted."""
-        return self._side_of_join("unmatched_left", UNMATCHED_OF[0])
-
-    @property
-    def unmatched_right(self) -> SideOutput:
-        """Of a join the rows of the right stream without a partner, with all their columns and `reason`; if nobody returns it, they are counted."""
-        return self._side_of_join("unmatched_right", UNMATCHED_OF[1])
-
-    def _side_of_join(self, named: str, side: Side) -> SideOutput:
-        if not self._has(Join):
-            raise JobDefinitionError(
-                f"Only a join has .{named}.",
-                remedy=f"Take .{named} from the stream that join() gives, or from a transform() of it.",
-            )
-        if side not in self.node.sides:
-            raise JobDefinitionError(
-                f".{named} of a join whose how makes these rows part of the output.",
-                remedy=f'Leave .{named} out: they have nulls for the other side. Or take how="inner".',
-            )
-        return SideOutput(side, self.node)
-
-    def _has(self, kind: type[Stateful]) -> bool:
-        return any(isinstance(operator, kind) for operator in self.node.keeping)
-
     def _require_open_to(self, method: str) -> None:
         """JobDefinitionError where the operator with state whose rows come out lets nothing of a kind stand behind it."""
         problem = None if self.node.last is None else self.node.last.refuses(method)
@@ -386,11 +358,3 @@ class Stream:
                 required="Which rows of a key go on is decided by one of them: a row that the first leaves out never comes to the second.",
                 remedy=f"Take one of the two; or return the stream of {last.call} as an output, and read that by another job.",
             )
-
-
-def _require_condition(where: str, condition: Any) -> None:
-    if not isinstance(condition, str) and not hasattr(condition, "isNull"):
-        raise JobDefinitionError(
-            f"{where} got a {type(condition).__name__}.",
-            required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
-        )

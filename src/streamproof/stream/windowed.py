@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates import Declared
+from streamproof.stream.arguments import require_aggregates
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.node import Node
@@ -46,14 +47,7 @@ class WindowedStream(Generic[Given]):
             A name for each, and a PySpark aggregate such as `exposure=F.sum("notional")`, an `sp.accumulator(...)` of your own, or a sketch:
             `**sp.sketch.percentiles("latency_ms", p95=0.95)`, `users=sp.sketch.distinct("user")`, `paths=sp.sketch.top_k("path", 5)`.
         """
-        if not aggregates:
-            raise JobDefinitionError("aggregate() needs an aggregate.", remedy='For example: aggregate(trades=F.count("*")).')
-        for name, column in aggregates.items():
-            if not hasattr(column, "alias") and not isinstance(column, Declared):
-                raise JobDefinitionError(
-                    f"aggregate({name}=...) is a {type(column).__name__}.",
-                    required='An aggregate is a PySpark column, such as F.sum("notional"), an sp.accumulator(...) or one of sp.sketch.',
-                )
+        require_aggregates(aggregates)
         reserved = (*_RESERVED, REVISION) if self._emission.revised else _RESERVED
         if self._emission.revised and REVISION in self._by:
             raise JobDefinitionError(

@@ -16,6 +16,7 @@ from streamproof.core.manifest import Chain, Digest, Fingerprint, LedgerEntry, M
 from streamproof.errors import CheckpointError, UnknownFormat
 from streamproof.runtime.journal import losses
 from streamproof.runtime.journal.losses import Loss
+from streamproof.runtime.tables import pins
 
 CHAIN = Chain(2, 2, 3, 1, 1)
 FILES = (StagedFile("part-0", 10, "c", Digest(2, 5, 77, {"v": (1.5, 1.5)}, {"v": 0.1})), StagedFile("part-1", 2))
@@ -41,6 +42,7 @@ MANIFEST = Manifest(
 ENTRY = LedgerEntry("risk", "exposure", "i", 3, 0, "m", "f", 12, 7, 1, FILES, CHAIN)
 INCARNATION = Incarnation("risk", "exposure", "i", "2026-01-05T09:00:00+00:00", "7.8.9")
 LOSSES = {"exposure": Loss(1, 1, 3, CHAIN)}
+TABLES = {"prices": "0f3a"}
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,14 @@ KINDS = (
     Kind("a ledger entry", ENTRY.to_json(), LedgerEntry.from_json, ENTRY),
     Kind("an incarnation", INCARNATION.to_json(), Incarnation.from_json, INCARNATION),
     Kind("a record of accepted losses", losses.to_json(LOSSES), losses.from_json, LOSSES),
+    Kind("a record of the tables of a batch", pins.to_json(TABLES), pins.from_json, TABLES),
 )
 PLACES = {
     "a manifest": ([], ["fingerprint"], ["sections", 0], ["sections", 0, "digest"], ["sections", 0, "earlier"], ["sections", 0, "files", 0],
                    ["sections", 0, "files", 0, "digest"]),
     "a ledger entry": ([], ["earlier"], ["files", 0], ["files", 0, "digest"]),
     "an incarnation": ([],),
+    "a record of the tables of a batch": ([],),
     "a record of accepted losses": ([], ["losses", "exposure"], ["losses", "exposure", "chain"]),
 }  # fmt: skip
 """Where a record has keys."""
@@ -88,7 +92,7 @@ def test_r30_what_is_written_is_read_back(kind):
 
 
 @of_each_kind
-@pytest.mark.parametrize("number", [0, 3, 99, "1", "v1", True, [1], None], ids=repr)
+@pytest.mark.parametrize("number", [0, 4, 99, "1", "v1", True, [1], None], ids=repr)
 def test_r30_another_number_is_an_unknown_format(kind, number):
     said = "no format" if number is None else f"format {json.dumps(number)}"
 
@@ -115,6 +119,7 @@ def test_r30_a_key_that_is_not_known_is_an_unknown_format(kind, place):
         (KINDS[2], [], "incarnation"),
         (KINDS[3], [], "losses"),
         (KINDS[3], ["losses", "exposure"], "chain"),
+        (KINDS[4], [], "tables"),
     ],
     ids=lambda value: value.name if isinstance(value, Kind) else str(value),
 )
@@ -155,14 +160,14 @@ def test_r30_what_is_no_record_at_all_is_torn(kind, text):
 
 @of_each_kind
 def test_r30_a_torn_record_of_another_format_is_not_ours_to_mend(kind):
-    newer = changed(kind.text, [], lambda found: found.update(format=3))
+    newer = changed(kind.text, [], lambda found: found.update(format=4))
 
-    with pytest.raises(UnknownFormat, match="of format 3"):
+    with pytest.raises(UnknownFormat, match="of format 4"):
         kind.read(newer[:-3])
 
 
 def test_r30_the_error_says_where_what_which_version_and_what_to_do():
-    newer = changed(MANIFEST.to_json(), [], lambda found: found.update(format=3))
+    newer = changed(MANIFEST.to_json(), [], lambda found: found.update(format=4))
 
     with pytest.raises(CheckpointError) as raised:
         Manifest.from_json(newer, where="/checkpoint/manifests/3")
@@ -171,8 +176,8 @@ def test_r30_the_error_says_where_what_which_version_and_what_to_do():
     assert type(error) is UnknownFormat
     assert not isinstance(error, ValueError), "whoever mends what is torn must not catch it"
     assert error.message == (
-        "/checkpoint/manifests/3 is a manifest of format 3, written by Streamproof 7.8.9. "
-        f"This is Streamproof {__version__}, which knows format 1 and 2."
+        "/checkpoint/manifests/3 is a manifest of format 4, written by Streamproof 7.8.9. "
+        f"This is Streamproof {__version__}, which knows format 1, 2 and 3."
     )
     assert "stays as it is" in error.required
     assert "Run the version of Streamproof that wrote it" in error.remedy
@@ -204,6 +209,17 @@ def test_r30_a_manifest_with_rows_that_wait_has_a_format_of_its_own():
         known_formats.require_manifest(waiting.to_json())
 
 
+def test_r30_a_manifest_that_names_versions_of_tables_has_a_format_of_its_own_and_the_hash_of_others_stays():
+    """An earlier version would compute a batch again with other rows of the table. Ledgers hold hashes from before there were tables."""
+    of_tables = replace(MANIFEST, fingerprint=replace(MANIFEST.fingerprint, tables=TABLES))
+
+    assert json.loads(of_tables.to_json())["format"] == 3
+    assert Manifest.from_json(of_tables.to_json()) == of_tables
+    assert MANIFEST.fingerprint.hash == "4de253fa952b0820"
+    assert of_tables.fingerprint.hash != MANIFEST.fingerprint.hash
+    assert "tables" not in json.loads(MANIFEST.to_json())["fingerprint"]
+
+
 def test_r30_of_rows_put_together_by_an_earlier_version_there_may_be_fewer_than_it_says():
     parked = Parked(2, "000002-run", (StagedFile("part-0.jsonl", 10),), {90: 3}, folded=True)
     earlier = changed(replace(MANIFEST, parked=(parked,)).to_json(), ["parked", 0], lambda found: found.pop("counted"))
@@ -228,7 +244,7 @@ def test_r30_what_is_written_is_what_the_release_before_reads():
         (StagedFile, known_formats.FILE),
         (Digest, known_formats.DIGEST),
         (Chain, known_formats.CHAIN),
-        (Fingerprint, known_formats.FINGERPRINT),
+        (Fingerprint, known_formats.FINGERPRINT | {"tables"}),
         (Loss, known_formats.LOSS),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",

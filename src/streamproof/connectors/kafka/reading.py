@@ -15,7 +15,7 @@ from streamproof.connectors.kafka.settling import settled
 from streamproof.errors import ConfigurationError, DataError, SourceUnavailable
 
 if TYPE_CHECKING:
-    from streamproof.config import KafkaSource
+    from streamproof.config import KafkaSource, KafkaTable
 
 TIMEOUTS = {"request.timeout.ms": "8000", "default.api.timeout.ms": "10000"}
 PREFIX = "kafka_"
@@ -38,7 +38,7 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
         if source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
     else:  # Spark asks for the newest offsets at each action: a table that is read twice would end elsewhere the second time
-        reader = reader.option("endingOffsets", _ends(spark, name, source))
+        reader = reader.option("endingOffsets", ends_now(spark, f"[source.{name}]", source, committed=source.read == "committed"))
     included = [column for column in source.include if column != "schema_id"]
     own = [_own(column).alias(f"{PREFIX}{column}") for column in included]
     own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
@@ -56,14 +56,21 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     return parsed if id_as is None else parsed.withColumn(id_as, F.lit(None).cast("int"))
 
 
-def _ends(spark: SparkSession, name: str, source: "KafkaSource") -> str:
-    """Where each partition ends now, as Spark takes it; where only committed records are read, after the last of them."""
-    asked = _jvm.kafka_offsets(spark, {**TIMEOUTS, **source.options, "bootstrap.servers": source.servers}, source.topic)
+def ends_now(spark: SparkSession, where: str, read: "KafkaSource | KafkaTable", *, committed: bool) -> str:
+    """Where each partition ends now, as Spark takes it; where only committed records are read, after the last of them.
+
+    Raises
+    ------
+    StreamproofError
+        If no broker answers, or it refuses us; `where` is how errors call what reads.
+    """
+    topics = (read.topic,) if isinstance(read.topic, str) else read.topic
+    asked = _jvm.kafka_offsets(spark, {**TIMEOUTS, **read.options, "bootstrap.servers": read.servers}, topics)
     if isinstance(asked, str):
-        raise refused(f"[source.{name}]", ", ".join(source.topic), source.servers, asked)
-    ends: dict[str, dict[str, int]] = {topic: {} for topic in source.topic}
+        raise refused(where, ", ".join(topics), read.servers, asked)
+    ends: dict[str, dict[str, int]] = {topic: {} for topic in topics}
     for (topic, partition), offsets in asked.items():
-        ends[topic][str(partition)] = offsets.stable if source.read == "committed" else offsets.end
+        ends[topic][str(partition)] = offsets.stable if committed else offsets.end
     return json.dumps(ends)
 
 

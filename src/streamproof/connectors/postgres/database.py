@@ -127,6 +127,11 @@ def identifier(table: str) -> sql.Identifier:
     return sql.Identifier(*table.split("."))
 
 
+def is_passing(said: Said) -> bool:
+    """Whether what PostgreSQL said passes by itself: nobody answers, or it is starting, or has too much to do."""
+    return not _REFUSED.search(said.message) if not said.sqlstate else said.sqlstate.startswith(_PASSING)
+
+
 def sink_error(said: Said, where: str) -> SinkError | TwoDrivers | UnknownFormat:
     """The error for what PostgreSQL said, in one place."""
     if said.sqlstate == DISCARDED:

@@ -17,6 +17,7 @@ from streamproof.prove.artifacts.reading import (
     StateContents,
     read_history,
 )
+from streamproof.prove.artifacts.table_versions import UsedTable
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
 from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import AskedTime
@@ -138,6 +139,8 @@ class QueryView:
         The names of the files of its sources; None where the job has one source only.
     mistakes
         What the row-wise steps did wrong, where somebody has worked it out already.
+    used
+        The tables that its batches have looked rows up in.
     """
 
     left: QueryHistory
@@ -149,6 +152,7 @@ class QueryView:
     table: AsTable = field(default_factory=AsTable)
     files: frozenset[str] | None = None
     mistakes: Mistakes | None = None
+    used: Sequence[UsedTable] = ()
 
     @property
     def name(self) -> str:

@@ -32,6 +32,7 @@ _MODULES = (
     "rejected_routing",
     "duplicate_routing",
     "side_routing",
+    "table_versions",
     "watermark",
     "state_contents",
     "liveness",

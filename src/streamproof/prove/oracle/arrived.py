@@ -10,13 +10,17 @@ from typing import Any
 from streamproof.core.clock import to_micros
 from streamproof.prove.oracle.rows import Row
 
+Tables = tuple[tuple[str, int], ...]
+"""What each table holds, by the number of its state in the scenario."""
+
 
 class RowFate(StrEnum):
-    """Where the row-wise steps of the job send a record; it does not depend on the batch."""
+    """Where the row-wise steps of the job send a record; it does not depend on the batch, but on what the tables hold that it is looked up in."""
 
     PASSED = "passed"
     REJECTED = "rejected"
     FILTERED = "filtered"
+    UNMATCHED = "unmatched"
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class BatchRead:
         Whether any of its rows are published; a batch that is neither committed nor published has no effects.
     run
         The start that has staged it; empty where nothing tells.
+    tables
+        By table that it has looked rows up in, the number of what the table held; in the order of their names.
     """
 
     batch: int
@@ -73,6 +79,7 @@ class BatchRead:
     committed: bool = True
     published: bool = False
     run: str = ""
+    tables: Tables = ()
 
     @property
     def effective(self) -> bool:

@@ -6,14 +6,15 @@ In batch n a record is late by the watermark of batch n-1; windows and remembere
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate
+from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate, Tables
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Arriving, Step
 from streamproof.prove.oracle.query import Node, Query
 from streamproof.prove.oracle.rows import REJECTED, UNKNOWN, Row, Side
 from streamproof.prove.oracle.watermark import AlignedWatermark, Watermark
 
-Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str, int], ...]
+Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str, int, Tables], ...]
+ByTables = Mapping[Tables, Mapping[str, Arrived]]
 
 
 class HistoryGap(Exception):
@@ -21,7 +22,11 @@ class HistoryGap(Exception):
 
 
 def simulate(
-    query: Query, arrived: Mapping[str, Arrived], batches: Sequence[BatchRead], traces_of_file: Mapping[str, Sequence[str]]
+    query: Query,
+    arrived: Mapping[str, Arrived],
+    batches: Sequence[BatchRead],
+    traces_of_file: Mapping[str, Sequence[str]],
+    by_tables: "ByTables | None" = None,
 ) -> Expectation:
     """What the batches must have led to.
 
@@ -33,6 +38,8 @@ def simulate(
         In order, from 0.
     traces_of_file
         The traces in each file, by its base name.
+    by_tables
+        Where rows are looked up in tables: every record by its trace, for each thing that the tables can hold.
 
     Raises
     ------
@@ -43,7 +50,7 @@ def simulate(
         raise HistoryGap(
             f"The logs hold the batches {', '.join(str(read.batch) for read in batches)}; the model needs all from 0 on."
         )
-    run = _Run(query, arrived)
+    run = _Run(query, arrived, by_tables or {})
     watermark = _watermark_of(query)
     outcomes: list[BatchOutcome] = []
     bound_us = 0
@@ -72,8 +79,14 @@ def _watermark_of(query: Query) -> Watermark | AlignedWatermark:
 class Model:
     """The model of one query over one set of events; what it says is kept for each vector of batch boundaries."""
 
-    def __init__(self, query: Query, arrived: Mapping[str, Arrived], traces_of_file: Mapping[str, Sequence[str]]) -> None:
-        self.query, self.arrived, self.traces_of_file = query, arrived, traces_of_file
+    def __init__(
+        self,
+        query: Query,
+        arrived: Mapping[str, Arrived],
+        traces_of_file: Mapping[str, Sequence[str]],
+        by_tables: "ByTables | None" = None,
+    ) -> None:
+        self.query, self.arrived, self.traces_of_file, self.by_tables = query, arrived, traces_of_file, by_tables
         self._kept: dict[Boundaries, Expectation] = {}
         times = (record.time_us for record in arrived.values() if record.fate == "passed")
         self._newest_us = max((time for time in times if time is not None), default=0)
@@ -81,11 +94,11 @@ class Model:
     def expect(self, batches: Sequence[BatchRead]) -> Expectation:
         """As `simulate`; the same batches give the same object again."""
         boundaries = tuple(
-            (read.batch, read.watermark_ms, read.files, read.effective, self._cuts(read), *self._of_several(read))
+            (read.batch, read.watermark_ms, read.files, read.effective, self._cuts(read), *self._of_several(read), read.tables)
             for read in batches
         )
         if boundaries not in self._kept:
-            self._kept[boundaries] = simulate(self.query, self.arrived, batches, self.traces_of_file)
+            self._kept[boundaries] = simulate(self.query, self.arrived, batches, self.traces_of_file, self.by_tables)
         return self._kept[boundaries]
 
     def _of_several(self, read: BatchRead) -> tuple[str, int]:
@@ -166,14 +179,14 @@ class Tree:
 class _Run:
     """State as it goes from batch to batch."""
 
-    def __init__(self, query: Query, arrived: Mapping[str, Arrived]) -> None:
-        self.query, self.arrived = query, arrived
+    def __init__(self, query: Query, arrived: Mapping[str, Arrived], by_tables: ByTables) -> None:
+        self.query, self.arrived, self.by_tables = query, arrived, by_tables
         self.tree = Tree(query)
         self.newest_us: dict[str, int] = {}
         """By source, of the newest batch."""
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
-        passed, left = self._row_wise(traces)
+        passed, left = self._row_wise(traces, self.by_tables.get(read.tables, self.arrived))
         passed, future = self._in_future(passed, read)
         self.newest_us = {}
         for record in passed:
@@ -188,11 +201,11 @@ class _Run:
             self.tree.walk(passed, bound_us, read.watermark_ms * 1_000, [*left, *future]),
         )
 
-    def _row_wise(self, traces: tuple[str, ...]) -> tuple[list[Arrived], list[Leaving]]:
+    def _row_wise(self, traces: tuple[str, ...], arrived: Mapping[str, Arrived]) -> tuple[list[Arrived], list[Leaving]]:
         passed: list[Arrived] = []
         left: list[Leaving] = []
         for trace in traces:
-            record = self.arrived.get(trace)
+            record = arrived.get(trace)
             if record is None:
                 left.append(Leaving(Row((trace,), None, {}), UNKNOWN))
             elif record.fate == RowFate.PASSED:

@@ -114,6 +114,11 @@ class Query:
         """The nodes that keep state, the inputs of one before it."""
         return tuple(node for node in self.nodes if node.twin.keeps)
 
+    @cached_property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that rows are looked up in."""
+        return tuple(sorted({name for node in self.nodes for name in node.twin.tables}))
+
     @property
     def stateful(self) -> bool:
         return bool(self.keeping)

@@ -11,6 +11,8 @@ Side = tuple[str, str]
 
 LATE: Side = ("late", "")
 DUPLICATE: Side = ("duplicate", "")
+UNMATCHED = "unmatched"
+"""The kind of side by which rows leave that no partner was found for: in a table, or in another stream."""
 REJECTED: Side = ("rejected", "")
 FILTERED: Side = ("filtered", "")
 UNKNOWN: Side = ("unknown", "")

@@ -82,6 +82,9 @@ CHECKPOINT = (
     Row(r"_streamproof/(?P<output>parked)(/(?P<batch>\d+)-[^/]+(/.+)?)?", Phase.STAGE, "{output}"),
     Row(r"_streamproof/side/(?P<output>[^/]+)(/(?P<batch>\d+)-[^/]+)?", Phase.WORK, "side.{output}"),
     Row(r"_streamproof/staging/(?P<output>[^/]+)/(?P<batch>\d+)-[^/]+(/.+)?", Phase.STAGE, "{output}"),
+    Row(r"_streamproof/tables/_pinned/(?P<batch>\d+)", Phase.PLAN, "tables"),
+    Row(r"_streamproof/tables/(?P<output>[^/]+)/_staging/(?P<batch>\d+)-[^/]+(/.+)?", Phase.PLAN, "table.{output}"),
+    Row(r"_streamproof/tables/(?P<output>[^/]+)(/.+)?", Phase.PLAN, "table.{output}"),
     Row(r"_streamproof/manifests/(?P<batch>\d+)", Phase.STAGE, "manifest"),
     Row(r"commits/(?P<batch>\d+)", Phase.COMMIT, "commits"),
 )

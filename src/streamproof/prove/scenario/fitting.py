@@ -1,5 +1,7 @@
 """Whether a scenario fits the job that it lies beside: its sources, their event times, and the functions of its [expect]; without running anything."""
 
+from collections.abc import Collection
+
 from streamproof.config import JobConfig
 from streamproof.config.entry import function_names
 from streamproof.config.problems import did_you_mean
@@ -25,6 +27,7 @@ def look_at_scenario(config: JobConfig) -> str:
         declared = config.source[name].event_time
         if declared is not None:
             require_event_time(scenario.source[name], name, declared.column, where=f"{display(file)}: ")
+    require_tables(scenario, config.table, where=f"{display(file)}: ")
     for key, named in (("model", scenario.expect.model), ("fate", scenario.expect.fate)):
         if named is not None:
             _require_function(scenario, key, named, where=f"{display(file)}: ")
@@ -39,6 +42,24 @@ def plan_of(scenario: Scenario, source: str, *, where: str = "") -> SourceScenar
             required=f"It has {', '.join(scenario.source)}. Each source of the job needs events.",
         )
     return scenario.source[source]
+
+
+def require_tables(scenario: Scenario, tables: Collection[str], *, where: str = "") -> None:
+    """ScenarioError unless the scenario says what each table of a job holds, and of no other."""
+    the = "the" if where else "The"
+    for name in scenario.table:
+        if name not in tables:
+            raise ScenarioError(
+                f"{where}{the} scenario has [table.{name}], and the job has no such table.{did_you_mean(name, tables)}",
+                required=f"Its tables are {', '.join(tables)}." if tables else "It has none.",
+            )
+    for name in tables:
+        if name not in scenario.table:
+            raise ScenarioError(
+                f"{where}{the} scenario has no [table.{name}], and the job looks rows up in it.{did_you_mean(name, scenario.table)}",
+                required="A proof touches no table that is real: it brings the rows.",
+                remedy=f'Write [table.{name}] with schema = "..." and rows = [{{ ... }}, ...].',
+            )
 
 
 def require_event_time(plan: SourceScenario, source: str, column: str, *, where: str = "") -> None:

@@ -216,6 +216,31 @@ class SourceScenario(_Table):
         return self
 
 
+class TableChange(_Table):
+    """What a table holds from a batch on."""
+
+    batch: Count
+    rows: tuple[dict[str, Any], ...]
+
+
+class TableScenario(_Table):
+    """What a table holds that rows are looked up in.
+
+    Parameters
+    ----------
+    schema_ddl
+        The columns as Spark writes them in DDL, where the configuration does not say them; the key of the file is `schema`.
+    rows
+        What it holds at first, a table for each row; a column that is left out is null.
+    changes
+        What it holds later, each from a batch on, or from the first start after it.
+    """
+
+    schema_ddl: Text | None = Field(default=None, alias="schema")
+    rows: tuple[dict[str, Any], ...]
+    changes: tuple[TableChange, ...] = ()
+
+
 class Expect(_Table):
     """What must hold in every scenario of the proof, besides the account.
 
@@ -265,6 +290,7 @@ class Scenario(_Table):
     files_per_batch: Annotated[int, Field(ge=2, le=64)] = 2
     edges: bool = True
     source: Annotated[dict[str, SourceScenario], Field(min_length=1)]
+    table: dict[str, TableScenario] = Field(default_factory=dict)
     expect: Expect = Expect()
     environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)
     title: Text | None = None

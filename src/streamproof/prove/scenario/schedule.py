@@ -36,6 +36,7 @@ _TYPES: Mapping[str, pa.DataType] = {
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ltz": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
+    "date": pa.date32(),
 }
 _WRITERS: Mapping[str, Callable[[pa.Table, Path], None]] = {
     "parquet": lambda table, path: pq.write_table(table, path, coerce_timestamps="us"),
@@ -109,10 +110,21 @@ def set_age(path: Path, number: int) -> None:
 
 
 def _table(events: Sequence[Event], columns: Mapping[str, str], *, trace: bool) -> pa.Table:
-    arrays: dict[str, Any] = {TRACE: pa.array([event.trace for event in events], pa.string())} if trace else {}
-    for name, declared in columns.items():
-        arrays[name] = _array([event.values.get(name) for event in events], name, _type(name, declared))
-    return pa.table(arrays)
+    table = arrow_table([event.values for event in events], columns)
+    return table.add_column(0, TRACE, pa.array([event.trace for event in events], pa.string())) if trace else table
+
+
+def arrow_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> pa.Table:
+    """Rows as columns of their types, which are written as in Spark's DDL.
+
+    Raises
+    ------
+    ScenarioError
+        If a type is not known, or a value is not of it.
+    """
+    return pa.table(
+        {name: _array([row.get(name) for row in rows], name, type_of_column(name, declared)) for name, declared in columns.items()}
+    )
 
 
 def _array(values: list[Any], name: str, kind: pa.DataType) -> Any:
@@ -124,7 +136,8 @@ def _array(values: list[Any], name: str, kind: pa.DataType) -> Any:
         raise ScenarioError(f'The values of the column "{name}" are not of its type {kind}: {problem}.') from None
 
 
-def _type(name: str, declared: str) -> pa.DataType:
+def type_of_column(name: str, declared: str) -> pa.DataType:
+    """The type of a column; ScenarioError where it is not known."""
     written = declared.strip().lower()
     if found := _DECIMAL.fullmatch(written):
         return pa.decimal128(int(found[1] or 10), int(found[2] or 0))

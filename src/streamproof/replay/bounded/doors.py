@@ -1,5 +1,6 @@
 """The doors of a batch: what leaves by them is collected, and counted while the rows pass."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -11,7 +12,8 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.clock import now_utc, to_micros
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.staging import merged_schema
-from streamproof.runtime.rows.doors import duplicate_row, late_row, rejected_row
+from streamproof.runtime.rows.doors import duplicate_row, late_row, no_tables, rejected_row
+from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
 
 _BEFORE_ALL = -(2**63)
@@ -25,14 +27,18 @@ class BatchDoors:
     events at once.
 
     Rows are counted in the pass that writes the main output; `counts` has them once that is done. `at_source` is true while sources are read:
-    what passes their doors is the input.
+    what passes their doors is the input. `tables` gives the tables that rows are looked up in.
     """
 
     asked_at_us: int = field(default_factory=lambda: to_micros(now_utc()))
     at_source: bool = True
     copies_asked: bool = False
+    tables: Callable[[str, Conditions | None], TableRows] = no_tables
     _left: dict[Side, list[DataFrame]] = field(default_factory=dict)
     _observed: list[tuple[str, Observation]] = field(default_factory=list)
+
+    def table(self, name: str, conditions: Conditions | None = None) -> TableRows:
+        return self.tables(name, conditions)
 
     def clock(self) -> Column:
         """The time of this run: a batch has no other clock."""

@@ -27,6 +27,7 @@ from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
 from streamproof.runtime.spark.session import settings_of_query, start_session
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
+from streamproof.runtime.tables.now import tables_now
 from streamproof.runtime.watching.noticed import Noticed
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.stream.graph import build
@@ -138,7 +139,7 @@ class _Computing:
         """Computes one main output, and the side outputs that its query delivers."""
         query = self.bound.query(name)
         asked = copies_in(query.sides)
-        doors = BatchDoors(copies_asked=bool(asked))
+        doors = BatchDoors(copies_asked=bool(asked), tables=tables_now(query, self.spark))
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
         made = build(query.root, read, doors).rows

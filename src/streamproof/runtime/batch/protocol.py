@@ -22,6 +22,7 @@ from streamproof.runtime.batch.staging import REASON, Staging
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.rows.parking import Parking
+from streamproof.runtime.tables.versions import QueryTables
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents
 from streamproof.runtime.watching.measures import Stopwatch
 from streamproof.runtime.watching.watch import Watch
@@ -78,6 +79,7 @@ class BatchProtocol:
     watch: Watch
     commits: Commits
     parking: Parking | None = None
+    tables: QueryTables | None = None
     ending: bool = field(init=False, default=False)
     failure: Exception | None = field(init=False, default=None)
     done: Done = field(init=False, default_factory=Done)
@@ -94,8 +96,12 @@ class BatchProtocol:
         try:
             self.run(rows, batch)
         except Exception as problem:
-            self.failure = problem
+            self.fails(problem)
             raise
+
+    def fails(self, problem: Exception) -> None:
+        """Keeps what stops the query: Spark says of it only that Python has raised something."""
+        self.failure = problem
 
     def run(self, rows: _jvm.BatchRows, batch: int) -> None:
         """Stages the batch, decides by manifest and ledger, publishes."""
@@ -107,6 +113,7 @@ class BatchProtocol:
         name, journal = self.query.name, self.query.journal
         attempt = f"{batch:06d}-{self.query.identity.run}"
         logs = journal.logs.of(batch)
+        logs = logs if self.tables is None else self.tables.noted(batch, logs)
         files = sum(len(read) for read in logs.fingerprint.files.values())
         watermark = instant(logs.fingerprint.watermark_ms)
         self.events.emit(BatchPlanned(name, batch, watermark, files))
@@ -140,6 +147,8 @@ class BatchProtocol:
         if batch:
             self.publisher.drop_published(batch - 1)
         self.query.journal.manifests.prune(batch, self.publisher.open_batches)
+        if self.tables is not None:
+            self.tables.prune(batch)
 
     def look_for_commit(self) -> None:
         """Emits that the newest batch is committed, as soon as it is."""

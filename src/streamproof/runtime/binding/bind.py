@@ -13,6 +13,7 @@ from streamproof.runtime.binding.bound import BoundJob, OutputPlace
 from streamproof.runtime.binding.loading import load_job
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.binding.sinks import cannot_keep
+from streamproof.runtime.binding.tables import require_tables
 from streamproof.runtime.spark.settings import refuse_settings
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
     for name in config.sink:
         if output_of(name) not in sides:
             raise _unknown_output(config, name, list(sides))
+    require_tables(config, outputs)
     if config.trigger.real_time:
         require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))

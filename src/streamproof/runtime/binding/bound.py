@@ -14,7 +14,7 @@ from streamproof.stream.node import Branch, Node
 from streamproof.stream.outputs import Outputs
 
 if TYPE_CHECKING:
-    from streamproof.config import JobConfig, SourceConfig
+    from streamproof.config import JobConfig, SourceConfig, TableConfig
     from streamproof.connectors.source import Source
 
 
@@ -102,6 +102,12 @@ class BoundQuery:
     def sources(self) -> "Mapping[str, SourceConfig]":
         """Its sources by name, in the order in which Spark numbers them."""
         return {name: self.config.source[name] for name in self.root.sources}
+
+    @property
+    def tables(self) -> "Mapping[str, TableConfig]":
+        """The tables that it looks rows up in, by name."""
+        names = dict.fromkeys(use.table for use in self.root.uses)
+        return {name: self.config.table[name].resolved(self.config.resolve) for name in names}
 
     @property
     def inputs(self) -> "Mapping[str, Source]":

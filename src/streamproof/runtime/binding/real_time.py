@@ -40,6 +40,13 @@ def require_possible(config: "JobConfig", outputs: "Outputs") -> None:
                 "when its rows go out. It runs jobs of require, filter, transform and union.",
                 _REMEDY,
             )
+        for use in root.uses:
+            raise _refused(
+                config,
+                f"and the output {output} looks rows up in the table {use.table}",
+                "Which version of a table a batch uses is fixed when the batch is planned, and a batch of this trigger has begun by then.",
+                _REMEDY,
+            )
         _require_sink(config, output)
 
 

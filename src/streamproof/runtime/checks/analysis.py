@@ -18,6 +18,7 @@ from streamproof.runtime.spark.failures import translated
 from streamproof.runtime.spark.session import settings_of_query, start_session, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
+from streamproof.runtime.tables.now import tables_now
 from streamproof.stream.graph import build
 from streamproof.stream.names import visible
 
@@ -93,7 +94,9 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
     ).items():
         spark.conf.set(key, value)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, _NOBODY)
-    doors = (RealTimeDoors if real_time else SideDoors)(jvm_doors, dict.fromkeys(query.sides, _NOBODY))
+    doors = (RealTimeDoors if real_time else SideDoors)(
+        jvm_doors, dict.fromkeys(query.sides, _NOBODY), tables_now(query, spark, looked_at=False)
+    )
     rows = build(query.root, reads(query, spark, doors, stream=True, trace=False), doors).rows
     if query.root.emission.parks:
         require_writable(rows)

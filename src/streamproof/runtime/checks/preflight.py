@@ -10,6 +10,7 @@ from streamproof.config.entry import JobFunction, class_names, job_functions
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.connectors import services
+from streamproof.connectors.lookups import looked
 from streamproof.connectors.sources import source_of
 from streamproof.core.paths import display
 from streamproof.core.sides import BY_METHOD
@@ -145,6 +146,8 @@ def _require_sinks(config: JobConfig, function: JobFunction) -> None:
 def _bindings(config: JobConfig) -> Iterator[Finding]:
     for name in config.source:
         yield _finding(f"source {name}", lambda name=name: _source(config, name))  # type: ignore[misc]
+    for name in config.table:
+        yield _finding(f"table {name}", lambda name=name: _table(config, name))  # type: ignore[misc]
     for name, sink in config.sink.items():
         yield _finding(f"sink {name}", lambda name=name, sink=sink: _sink(config, name, sink))  # type: ignore[misc]
     yield _finding("checkpoint", lambda: _writable(config, config.checkpoint, config.where("job", "checkpoint")))
@@ -156,6 +159,11 @@ def _unseen(said: str) -> _Unseen:
 
 def _source(config: JobConfig, name: str) -> str:
     found = source_of(name, config.source[name], config.resolve).look(config)
+    return found.says if found.looked_at else _Unseen(found.says)
+
+
+def _table(config: JobConfig, name: str) -> str:
+    found = looked(config, name)
     return found.says if found.looked_at else _Unseen(found.says)
 
 

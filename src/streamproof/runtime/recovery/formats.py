@@ -7,6 +7,7 @@ from streamproof.errors import TornCheckpoint
 from streamproof.runtime.binding.sinks import sink_of
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.tables.pins import Pins
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,14 +23,16 @@ _ANY_BATCH = 2**62
 def require_known(bound: "BoundJob", spark: "SparkSession", storage: "Storage") -> None:
     """UnknownFormat if one is not: of any query, so that none begins before another is refused.
 
-    Looked at are all incarnations, manifests and accepted losses, and of outputs in folders the ledgers that a start reads: the oldest and the
-    newest ones. How many lie between them grows with history; those, and the ledgers of services, are read by the rules that need them.
+    Looked at are all incarnations, manifests, accepted losses and tables of batches, and of outputs in folders the ledgers that a start reads:
+    the oldest and the newest ones. How many lie between them grows with history; those, and the ledgers of services, are read by the rules
+    that need them.
     """
     newest: set[int] = set()
     for query in bound.outputs.main:
         manifests = ManifestStore(storage, bound.checkpoint(query))
         manifests.require_known()
         Losses(storage, manifests.checkpoint)
+        Pins(storage, manifests).require_known()
         newest.update(manifests.batches()[-_LOOK_BACK:])
     for place in bound.places.values():
         if place.is_folder:

@@ -1,6 +1,7 @@
 """The doors of a running query: diverted rows go to side files by Java functions, in the same pass (SPARK_FACTS)."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
@@ -11,6 +12,7 @@ from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.errors import DivertError
+from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import (
     ADDED,
     BATCH,
@@ -38,18 +40,28 @@ EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
 
 
+def no_tables(name: str, conditions: Conditions | None = None) -> TableRows:
+    """Of a query that looks rows up in no table."""
+    raise AssertionError(f"no table {name} was read, with or without {conditions}")
+
+
 @dataclass
 class SideDoors:
     """Takes rejected, filtered and late rows out of the plan of one query; duplicates too, if the job asks for them.
 
-    `directories` has the staging directory of each side output. Rows of one without a directory are only counted.
+    `directories` has the staging directory of each side output. Rows of one without a directory are only counted. `tables` gives the tables that
+    rows are looked up in.
     """
 
     jvm: _jvm.Doors
     directories: dict[Side, str]
+    tables: Callable[[str, Conditions | None], TableRows] = no_tables
     shapes: dict[Side, list[StructType]] = field(default_factory=dict)
     _number: int = 0
     _uses: Counter[str] = field(default_factory=Counter)
+
+    def table(self, name: str, conditions: Conditions | None = None) -> TableRows:
+        return self.tables(name, conditions)
 
     def clock(self) -> Column:
         return self.jvm.batch_clock()

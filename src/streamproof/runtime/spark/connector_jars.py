@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.connectors import services
+from streamproof.connectors import lookups, services
 from streamproof.connectors.sources import sources_of
 from streamproof.runtime.spark.artifacts import Progress, fetched
 
@@ -21,6 +21,7 @@ def connector_jars(config: "JobConfig", progress: Progress | None = None) -> lis
     """
     needed = [jars for source in sources_of(config).values() for jars in source.jars]
     needed += [jars for sink in config.sink.values() for jars in services.jars(sink)]
+    needed += [jars for table in config.table.values() for jars in lookups.jars(table)]
     if not needed:
         return []
     given = ",".join(config.spark.get(key, "") for key in ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath"))

@@ -82,7 +82,7 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         idle=_idle(valid),
         noticed=Noticed(valid.spark, query.inputs.values()),
     )
-    return (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
+    protocol = (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
         query=started,
         staging=Staging(started, planned.doors, planned.columns, parking),
         describing=Describing(started, recovered.losses),
@@ -92,7 +92,10 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         watch=watch,
         commits=Commits(valid.journal.logs, valid.events, _measures(valid)),
         parking=parking,
+        tables=planned.tables if planned.tables.tables else None,
     )
+    planned.tables.failed = protocol.fails
+    return protocol
 
 
 def _idle(valid: Validated) -> IdleSources:

@@ -22,6 +22,7 @@ from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.session import STATE_STORES, slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
+from streamproof.runtime.tables.versions import QueryTables
 from streamproof.stream.graph import Read, build
 from streamproof.stream.identity import SPARK
 from streamproof.stream.operators.operator import EventTimeColumn
@@ -46,12 +47,15 @@ class Planned:
         The streaming rows of the main output, each summed on its way.
     columns
         What the rows of its outputs have.
+    tables
+        What it looks rows up in.
     """
 
     identity: Identity
     doors: _jvm.Doors
     rows: "DataFrame"
     columns: Columns
+    tables: QueryTables
 
 
 def plan(valid: Validated) -> Planned:
@@ -71,7 +75,8 @@ def plan(valid: Validated) -> Planned:
     stores = spark.conf.get(STATE_STORES) if pinned is None else pinned.get(STATE_STORES)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
-    doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
+    tables = QueryTables(spark, valid.journal, valid.events, run, query.tables, query.root.uses)
+    doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories, tables.rows)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
     slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.sums else None
@@ -98,7 +103,7 @@ def plan(valid: Validated) -> Planned:
     for output, found in columns.items():
         for name in query.targets[output]:
             sinks.by_name[name].settle(found)
-    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked))
+    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked), tables)
 
 
 def _keep_order_of_keys(spark: "SparkSession", pinned: Mapping[str, str] | None) -> None:

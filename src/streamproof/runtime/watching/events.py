@@ -81,10 +81,50 @@ class BatchPlanned(RunEvent):
 
 
 @dataclass(frozen=True)
+class TableRead(RunEvent):
+    """A table that rows are looked up in was read, and holds something else than before; `batch` is the first one that uses this version.
+
+    `rows` is how many there are.
+    """
+
+    kind: ClassVar[str] = "table-read"
+    query: str
+    table: str
+    version: str
+    rows: int
+    batch: int
+
+
+@dataclass(frozen=True)
+class TableStays(RunEvent):
+    """A table that was due to be read again could not be, or rows cannot be looked up in it: the former version stays, and `why`."""
+
+    kind: ClassVar[str] = "table-stays"
+    query: str
+    table: str
+    version: str
+    why: str
+    batch: int
+
+
+@dataclass(frozen=True)
+class RuleRejected(RunEvent):
+    """A rule came whose condition is none, and `why`; `stays` says whether the former condition of that name goes on."""
+
+    kind: ClassVar[str] = "rule-rejected"
+    query: str
+    table: str
+    rule: str
+    why: str
+    stays: bool
+    batch: int
+
+
+@dataclass(frozen=True)
 class BatchStaged(RunEvent):
     """The rows of a batch are computed and staged, and its manifest stands; no reader sees them yet.
 
-    `counts` has the account of this batch: input, expanded, emitted, late, rejected, duplicate, filtered. `rows` is by output. `replayed` says
+    `counts` has the account of this batch: input, expanded, emitted, late, rejected, duplicate, filtered and so on. `rows` is by output. `replayed` says
     that the batch ran before, and that the manifest of that attempt stands. `seconds` is the time since the batch was planned.
     """
 

@@ -5,6 +5,7 @@ PySpark is imported where a plan is built, and not with the module: what a job i
 
 from streamproof.stream.operators.deduplicate import Deduplicate
 from streamproof.stream.operators.filter import Filter
+from streamproof.stream.operators.lookup import Lookup
 from streamproof.stream.operators.operator import Operator
 from streamproof.stream.operators.ordered import OrderedDeduplicate
 from streamproof.stream.operators.require import Condition, Require
@@ -17,6 +18,7 @@ __all__ = [
     "Condition",
     "Deduplicate",
     "Filter",
+    "Lookup",
     "Operator",
     "OrderedDeduplicate",
     "Require",

@@ -11,6 +11,7 @@ from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission, Final
 from streamproof.stream.known import Known, Look, Mention
+from streamproof.stream.looked_up import Use
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -66,6 +67,11 @@ class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands h
     def sides(self) -> Sequence[Side]:
         """The side outputs by which records leave here."""
         return (REJECTED,) if self.rejects else ()
+
+    @property
+    def uses(self) -> Sequence[Use]:
+        """The tables that it looks rows up in."""
+        return ()
 
     def exercises(self) -> Sequence[Exercise]:
         """What records must do here in a proof."""

@@ -43,6 +43,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "rejected-routing",
         "duplicate-routing",
         "side-routing",
+        "table-versions",
         "watermark",
         "state-contents",
         "liveness",

@@ -34,6 +34,15 @@ OTHER = "128d029e-2673-4dde-bbca-29cb5955b499"
         ("checkpoint/exposure/_streamproof/staging/exposure/000002-abcdef12/part-00000.parquet", "stage/exposure@2"),
         ("out/late/_staging/000002-abcdef12/late-00001-7.jsonl", "work/side.late.1@2"),
         (f"out/exposure/_staging/000002-abcdef12/part-00001-{UUID}-c000.parquet", "stage/exposure@2"),
+        ("checkpoint/exposure/_streamproof/tables/_pinned/2", "plan/tables@2"),
+        (
+            f"checkpoint/exposure/_streamproof/tables/prices/_staging/000002-abcdef12/part-00000-{UUID}-c000.parquet",
+            "plan/table.prices@2",
+        ),
+        (
+            f"checkpoint/exposure/_streamproof/tables/prices/0123456789abcdef/part-00000-{UUID}-c000.parquet",
+            "plan/table.prices@None",
+        ),
         ("checkpoint/exposure/_streamproof/manifests/2", "stage/manifest@2"),
         ("out/exposure/_staging/000002-abcdef12/_ledger.json", "publish/exposure.ledger@2"),
         ("out/exposure/batch=000002", "publish/exposure@2"),

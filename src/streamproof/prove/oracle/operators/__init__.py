@@ -7,8 +7,10 @@ from streamproof.prove.oracle.operators.deduplicate import Deduplicate
 from streamproof.prove.oracle.operators.filter import Filter
 from streamproof.prove.oracle.operators.join import Join
 from streamproof.prove.oracle.operators.latest import Latest
+from streamproof.prove.oracle.operators.lookup import Lookup
 from streamproof.prove.oracle.operators.ordered import OrderedDeduplicate
 from streamproof.prove.oracle.operators.require import Require
+from streamproof.prove.oracle.operators.rules import Rules
 from streamproof.prove.oracle.operators.source import Source
 from streamproof.prove.oracle.operators.transform import Transform
 from streamproof.prove.oracle.operators.twin import Twin
@@ -30,6 +32,8 @@ _TWINS: Mapping[str, Callable[[Given], Twin]] = {
     "deduplicate": _once,
     "latest": Latest.of,
     "join": Join.of,
+    "lookup": Lookup.of,
+    "rules": Rules.of,
     "window": Window.of,
 }
 """By method of the public stream."""

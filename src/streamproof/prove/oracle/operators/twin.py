@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from streamproof.prove.oracle.rows import REJECTED, Row, Side, WindowContents, WindowKey
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -23,6 +24,12 @@ class Rows(Protocol):
 
     def made(self, function: Callable[[Any], Any]) -> Self:
         """What a function of the user's makes of them."""
+
+    def looked_up(self, twin: LooksUp) -> Self:
+        """Those with the columns that a lookup adds, by its twin; those that it finds no row for are unmatched, unless it keeps all."""
+
+    def ruled(self, twin: HoldsRules) -> Self:
+        """All of them, with the names of the rules that hold for each."""
 
 
 OneByOne = TypeVar("OneByOne", bound=Rows)
@@ -200,6 +207,11 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     @property
     def reasons(self) -> tuple[str, ...]:
         """Every reason for which it rejects a row."""
+        return ()
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it looks rows up in."""
         return ()
 
     @property

@@ -17,17 +17,19 @@ from pyspark.sql.types import TimestampType
 from streamproof._jvm import float_steps
 from streamproof.core.clock import LAST_MICROS
 from streamproof.prove.artifacts.float_order import Steps
-from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
-from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.arrived import Arrived, RowFate, Tables, plain
+from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Grouped, Twin
 from streamproof.prove.oracle.query import Query
 from streamproof.prove.oracle.rows import RowKey
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
 from streamproof.prove.subjects.job.joined import joined_rows
+from streamproof.prove.subjects.job.table_states import TableState, TableStates, alternatives
 from streamproof.stream.aggregates import Accumulator
 from streamproof.stream.aggregates.declared import columns_of
-from streamproof.stream.names import quoted
+from streamproof.stream.names import FOUND, quoted
 
 _START, _END = "_window_start_us", "_window_end_us"
 _OUTER = ("_outer_start_us", "_outer_end_us")
@@ -41,14 +43,17 @@ _HIDDEN = ("_records", "_trace_hash")
 
 Rows = tuple[tuple[RowKey, tuple[str, ...]], ...]
 """The rows of windows, with the events that each is of."""
+Read = tuple[tuple[Tables, tuple[str, ...]], ...]
+"""What tables held while each batch read its records; empty without tables."""
 
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """Rows that operators look at one by one (`Rows` of the oracle), and what they have left out so far, by trace."""
+    """Rows that operators look at one by one (`Rows` of the oracle), what they have left out so far, by trace, and what tables hold."""
 
     rows: DataFrame
     left: list[DataFrame] = field(default_factory=list)
+    tables: Mapping[str, TableState] = field(default_factory=dict)
 
     def through(self, twins: Sequence[Twin]) -> "_OneByOne":
         return reduce(lambda rows, twin: twin.applied(rows), twins, self)
@@ -66,14 +71,25 @@ class _OneByOne:
         return self._parted(_column(condition), RowFate.FILTERED, F.lit(name))
 
     def made(self, function: Callable[[Any], Any]) -> "_OneByOne":
-        return _OneByOne(function(self.rows), self.left)
+        return _OneByOne(function(self.rows), self.left, self.tables)
+
+    def looked_up(self, twin: LooksUp) -> "_OneByOne":
+        """The oracle says which row of the table each row gets; Spark only puts their columns side by side."""
+        beside = _OneByOne(self.tables[twin.table].beside(self.rows, twin), self.left, self.tables)
+        there = F.coalesce(F.col(FOUND), F.lit(False))
+        kept = beside if twin.keeps_all else beside._parted(there, RowFate.UNMATCHED, F.lit(twin.unmatched))
+        return _OneByOne(kept.rows.drop(FOUND), kept.left, self.tables)
+
+    def ruled(self, twin: HoldsRules) -> "_OneByOne":
+        """Each rule is a condition of the user's, held against all rows by a batch query of its own."""
+        return _OneByOne(self.tables[twin.table].ruled(self.rows, twin), self.left, self.tables)
 
     def _parted(self, keep: Column, fate: RowFate, reason: Column) -> "_OneByOne":
         keep, left = F.coalesce(keep, F.lit(False)), self.left
         if TRACE in self.rows.columns:
             out = self.rows.filter(~keep).select(TRACE, F.lit(str(fate)).alias("fate"), reason.alias("reason"))
             left = [*left, out]
-        return _OneByOne(self.rows.filter(keep), left)
+        return _OneByOne(self.rows.filter(keep), left, self.tables)
 
 
 @dataclass(frozen=True)
@@ -99,45 +115,63 @@ class Arrivals:
         The others: every source rejects them.
     source_of
         By trace the source of each event, where there are several.
+    tables
+        What each table that rows are looked up in can hold.
 
-    `arrived` has one entry per record; `batch_result` gives the aggregates that were asked for over some of them.
+    `arrived` has one entry per record, by what the tables hold first; `by_tables` has those by everything that they can hold. `batch_result`
+    gives the aggregates that were asked for over some of them.
     """
 
     def __init__(
-        self, query: Query, rows: Mapping[str, DataFrame], refused: Sequence[Event], source_of: Mapping[str, str] | None = None
+        self,
+        query: Query,
+        rows: Mapping[str, DataFrame],
+        refused: Sequence[Event],
+        source_of: Mapping[str, str] | None = None,
+        tables: TableStates | None = None,
     ) -> None:
         self.query = query
         self._spark: SparkSession = rows[query.sources[0]].sparkSession
         self._source_of = source_of or {}
-        parts = {way.source: _OneByOne(rows[way.source]).through(way.steps) for way in query.ways}
-        self._left = [left for part in parts.values() for left in part.left]
-        self._inputs = [
-            _Input(
-                reduce(DataFrame.unionByName, [parts[source].rows for source in sources]).cache(), query.clock_of(sources[0]).column
-            )
-            for sources in query.together
-        ]
-        self.traced = TRACE in self._inputs[0].rows.columns
-        self.arrived: Mapping[str, Arrived] = self._collected(refused)
-        self._kept: dict[Rows, dict[RowKey, dict[str, Any]]] = {}
-        self._joined: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+        self.by_tables: dict[Tables, Mapping[str, Arrived]] = {}
+        self._inputs_by: dict[Tables, list[_Input]] = {}
+        for held, states in alternatives(tables or {}, query.tables):
+            parts = {way.source: _OneByOne(rows[way.source], [], states).through(way.steps) for way in query.ways}
+            inputs = [
+                _Input(
+                    reduce(DataFrame.unionByName, [parts[source].rows for source in sources]).cache(),
+                    query.clock_of(sources[0]).column,
+                )
+                for sources in query.together
+            ]
+            left = [left for part in parts.values() for left in part.left]
+            self.by_tables[held], self._inputs_by[held] = self._collected(refused, inputs, left)
+        self._first = next(iter(self.by_tables))
+        self.arrived: Mapping[str, Arrived] = self.by_tables[self._first]
+        self.traced = TRACE in self._inputs_by[self._first][0].rows.columns
+        self._kept: dict[tuple[Rows, Read], dict[RowKey, dict[str, Any]]] = {}
+        self._rows: dict[Tables, Mapping[str, Mapping[str, Any]]] = {}
+        self._joined: dict[tuple[tuple[str, ...], Read], dict[str, dict[str, Any]]] = {}
 
     @property
     def _passed(self) -> DataFrame:
-        """What reaches the only input of the first operator with state."""
-        (one,) = self._inputs
+        """What reaches the only input of the first operator with state, by what tables hold first."""
+        (one,) = self._inputs_by[self._first]
         return one.rows
 
-    def _collected(self, refused: Sequence[Event]) -> dict[str, Arrived]:
+    def _collected(
+        self, refused: Sequence[Event], inputs: list[_Input], all_left: Sequence[DataFrame]
+    ) -> tuple[dict[str, Arrived], list[_Input]]:
+        """Every record, and the rows that pass, by input."""
         found = {event.trace: self._left_by(event.trace, RowFate.REJECTED) for event in refused}
-        for left in self._left:
+        for left in all_left:
             for row in left.collect():
                 found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
-        if self.traced:
-            self._inputs = [self._collect(one, found) for one in self._inputs]
-        return found
+        if all(TRACE in one.rows.columns for one in inputs):
+            return found, [self._collect(one, found) for one in inputs]
+        return found, inputs
 
-    def _collect(self, one: "_Input", found: dict[str, Arrived]) -> "_Input":
+    def _collect(self, one: _Input, found: dict[str, Arrived]) -> _Input:
         """Takes the records of an input among those that are found; gives those that may come to it."""
         time, names = one.time, self.query.columns
         instant = F.unix_micros(F.col(time)) if time is not None and time in one.rows.columns else F.lit(None)
@@ -161,22 +195,47 @@ class Arrivals:
     def _left_by(self, trace: str, fate: RowFate, reason: str | None = None) -> Arrived:
         return Arrived(trace, fate, reason, source=self._source_of.get(trace, ""))
 
-    @cached_property
+    @property
     def rows(self) -> Mapping[str, Mapping[str, Any]]:
-        """The columns of every record that passes, by trace."""
-        return {trace: values for one in self._inputs for trace, values in _by_trace(one.rows).items()}
+        """The columns of every record that passes, by trace, by what tables hold first."""
+        return self._rows_by(self._first)
 
     def rows_of(self, model: Expectation) -> Mapping[str, Mapping[str, Any]]:
-        """The same, and where rows are made of one record of each input, the columns of each that the model gives. Kept per set of rows."""
+        """The same by what tables held in the batch that has read each record.
+
+        Where rows are made of one record of each input, the columns of each that the model gives too. Kept per set of rows.
+        """
+        read = [(trace, self._held(outcome)) for outcome in model.batches for trace in outcome.traces] if self.query.tables else ()
+        alone = {**self.rows, **{trace: found[trace] for trace, held in read if trace in (found := self._rows_by(held))}}
         pairs = self.query.pairs
         if pairs is None:
-            return self.rows
+            return alone
         given = tuple(name for outcome in model.batches for name in outcome.given)
-        if given not in self._joined:
-            left, right = self._inputs
-            joined = joined_rows(self._spark, (left.rows, right.rows), pairs.key, given)
-            self._joined[given] = _by_trace(_OneByOne(joined).through(self.query.behind).rows)
-        return {**self.rows, **self._joined[given]}
+        asked = given, self._read(model)
+        if asked not in self._joined:
+            joined = joined_rows(self._spark, (self._come_to(0, model), self._come_to(1, model)), pairs.key, given)
+            self._joined[asked] = _by_trace(_OneByOne(joined).through(self.query.behind).rows)
+        return {**alone, **self._joined[asked]}
+
+    def arrived_in(self, model: Expectation) -> Mapping[str, Arrived]:
+        """Every record by what tables held in the batch that has read it."""
+        if not self.query.tables:
+            return self.arrived
+        read = [(trace, self._held(outcome)) for outcome in model.batches for trace in outcome.traces]
+        return {**self.arrived, **{trace: found[trace] for trace, held in read if trace in (found := self.by_tables[held])}}
+
+    def _held(self, outcome: BatchOutcome) -> Tables:
+        """What tables held in a batch."""
+        return outcome.read.tables if outcome.read.tables in self.by_tables else self._first
+
+    def _read(self, model: Expectation) -> Read:
+        """What tables held while each batch read its records; empty without tables."""
+        return tuple((self._held(outcome), outcome.traces) for outcome in model.batches) if self.query.tables else ()
+
+    def _rows_by(self, held: Tables) -> Mapping[str, Mapping[str, Any]]:
+        if held not in self._rows:
+            self._rows[held] = {trace: values for one in self._inputs_by[held] for trace, values in _by_trace(one.rows).items()}
+        return self._rows[held]
 
     def holding(self, condition: str) -> frozenset[str]:
         """The traces of the records that pass and for which a condition is true."""
@@ -219,9 +278,10 @@ class Arrivals:
         Kept per set of rows.
         """
         rows = tuple((key, contents.traces) for key, contents in model.rows.items())
-        if rows not in self._kept:
-            self._kept[rows] = self._aggregated(model)
-        return self._kept[rows]
+        read = self._read(model)
+        if (rows, read) not in self._kept:
+            self._kept[rows, read] = self._aggregated(model)
+        return self._kept[rows, read]
 
     def _aggregated(self, model: Expectation) -> dict[RowKey, dict[str, Any]]:
         placed = [
@@ -234,7 +294,7 @@ class Arrivals:
         columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
-        rows = self._rows_of_first(self._passed.join(F.broadcast(chosen), TRACE))
+        rows = self._rows_of_first(self._come_to(0, model).join(F.broadcast(chosen), TRACE))
         aggregated = Aggregated(self._grouped.aggregates, rows)
         shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
         found: dict[RowKey, dict[str, Any]] = {}
@@ -243,6 +303,19 @@ class Arrivals:
             key = (tuple(values[name] for name in self._grouped.by), values["window_start"])
             found[key, values.get("revision", 0) if self._grouped.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
+
+    def _come_to(self, number: int, model: Expectation) -> DataFrame:
+        """The rows that come to an input, each by what tables held in the batch that has read it."""
+        if len(self._inputs_by) == 1:
+            return self._inputs_by[self._first][number].rows
+        by_held: dict[Tables, list[str]] = {self._first: []}
+        for outcome in model.batches:
+            by_held.setdefault(self._held(outcome), []).extend(outcome.traces)
+        parts = []
+        for held, traces in by_held.items():
+            of_them = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string())}))
+            parts.append(self._inputs_by[held][number].rows.join(F.broadcast(of_them), TRACE))
+        return reduce(DataFrame.unionByName, parts)
 
     def _rows_of_first(self, rows: DataFrame) -> DataFrame:
         """What the window whose row comes out is of: the rows as they are, or those of the window before it."""

@@ -11,6 +11,7 @@ from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.services.places import sink_at
 from streamproof.prove.sources import proved
+from streamproof.prove.sources.tables import tables_at
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.bound import BoundJob
 
@@ -24,6 +25,7 @@ def bind_job(binding: ScenarioBinding, config: "JobConfig") -> BoundJob:
         "checkpoint": f"{binding.base}/{CHECKPOINT}",
         "source": sources_at(binding, config),
         "sink": {name: sink_at(name, sink, binding.folder.name, binding.urls) for name, sink in config.sink.items()},
+        "table": tables_at(binding, config),
         "trigger": type(config.trigger)(),
     }
     with in_environment(binding.environment):

@@ -46,6 +46,12 @@ class AskedStream:
     def transform(self, function: "Callable[[DataFrame], DataFrame]") -> "AskedStream":
         return AskedStream(self.asked.then("transform", function=function))
 
+    def lookup(self, table: str, *, on: Any, columns: Any = None, how: str = "inner", as_of: str | None = None) -> "AskedStream":
+        return AskedStream(self.asked.then("lookup", table=table, on=on, columns=columns, how=how, as_of=as_of))
+
+    def rules(self, table: str, *, rule: str, when: str, into: str = "rules") -> "AskedStream":
+        return AskedStream(self.asked.then("rules", table=table, rule=rule, when=when, into=into))
+
     def union(self, other: "AskedStream") -> "AskedStream":
         return AskedStream(self.asked.then("union", other.asked))
 
@@ -84,6 +90,10 @@ class AskedStream:
     @property
     def late(self) -> "AskedSide":
         return AskedSide("late")
+
+    @property
+    def unmatched(self) -> "AskedSide":
+        return AskedSide("unmatched")
 
     @property
     def duplicates(self) -> "AskedSide":

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
+from streamproof.prove.subjects.job.table_states import TableStates, states_of, with_tables
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
 from streamproof.prove.subjects.subject import Judged, Subject
 from streamproof.runtime.binding.bound import BoundJob
@@ -93,7 +94,12 @@ class JobSubject(Subject):
         made = query_asked(query, asked, event_time_asked(self.config, asked.sources[0]), times)
         several = len(asked.sources) > 1
         source_of = {event.trace: name for name in asked.sources for event in self.written.of_source[name]} if several else None
-        return Arrivals(made, rows, outside, source_of)
+        return Arrivals(made, rows, outside, source_of, self.table_states)
+
+    @cached_property
+    def table_states(self) -> TableStates:
+        """What each table of the job holds, one state after another."""
+        return states_of(self.config, self.written.tables)
 
     def _readable(self, spark: SparkSession, query: str, name: str) -> tuple[DataFrame, list[Event]]:
         """The events of a source that can be read, as rows; and the others, which every source rejects."""
@@ -135,7 +141,8 @@ class JobSubject(Subject):
     @cached_property
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
-        return {query: Model(found.query, found.arrived, self.written.traces_of_file) for query, found in self.arrivals.items()}
+        traces = self.written.traces_of_file
+        return {query: Model(found.query, found.arrived, traces, found.by_tables) for query, found in self.arrivals.items()}
 
     @property
     def prefix(self) -> str:  # type: ignore[override]
@@ -221,9 +228,13 @@ class JobSubject(Subject):
         self.collect(folder)
         views = []
         for layout in query_layouts(self.bound, folder):
-            left = read_history(layout)
+            arrivals = self.arrivals[layout.query]
+            again = [name for name, table in self.config.table.items() if table.refresh is not None]
+            left, used = with_tables(
+                read_history(layout), layout, arrivals.query.tables, self.table_states, self.written.tables, again
+            )
             model = self.models[layout.query].expect(left.batches)
-            views += [self._view(layout.query, reading, model) for reading in readings(left)]
+            views += [replace(self._view(layout.query, reading, model), used=used) for reading in readings(left)]
         return History(views, self.offered, self.scenario.expect, power_failure, self.services.tries(folder.name))
 
     def _view(self, query: str, left: Any, model: Expectation) -> QueryView:
@@ -240,7 +251,7 @@ class JobSubject(Subject):
         return QueryView(
             left,
             model,
-            arrivals.arrived,
+            arrivals.arrived_in(model),
             Bounded(equivalence, of_rows, rows, arrivals.steps),
             Handwritten(handwritten, self._intended(query)),
             Declared(arrivals.query.root, event_time_asked(self.config, sources[0]), event_times_asked(self.config, sources)),

@@ -1,7 +1,7 @@
 """The events of a scenario, written to the folders and topics that the sources of a job are bound to."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from streamproof.config import JobConfig
@@ -13,6 +13,7 @@ from streamproof.prove.scenario.scenario import Scenario
 from streamproof.prove.scenario.written_time import shape_of_source
 from streamproof.prove.services import Services
 from streamproof.prove.sources import proved
+from streamproof.prove.sources.tables import HeldTable, held_tables, places_of_tables, write_tables
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 
 _ABORTED = 4
@@ -21,13 +22,14 @@ _ABORTED = 4
 
 @dataclass(frozen=True)
 class Written:
-    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped."""
+    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped; and what tables hold."""
 
     events: Mapping[str, Event]
     of_source: Mapping[str, Sequence[Event]]
     data: Mapping[str, str]
     plain_data: Mapping[str, str]
     traces_of_file: Mapping[str, list[str]]
+    tables: Mapping[str, HeldTable] = field(default_factory=dict)
 
 
 def records_per_batch(scenario: Scenario) -> int:
@@ -45,6 +47,7 @@ def make_events(config: JobConfig, scenario: Scenario) -> dict[str, list[Event]]
     """
     for name, source in config.source.items():
         proved(name, source).require_fits(scenario)
+    held_tables(config, scenario)
     return {name: generate(scenario, name, shape_of_source(source)) for name, source in config.source.items()}
 
 
@@ -74,8 +77,9 @@ def _query(name: str, asked: Asked, config: JobConfig) -> Query:
 
 
 def data_of(config: JobConfig, folder: Path, services: Services, *, trace: bool) -> dict[str, str]:
-    """Where the events of each source lie: its folder, its topic."""
-    return {name: proved(name, source).place(folder, services, trace=trace) for name, source in config.source.items()}
+    """Where the events of each source lie: its folder, its topic; and where the tables do."""
+    sources = {name: proved(name, source).place(folder, services, trace=trace) for name, source in config.source.items()}
+    return {**sources, **places_of_tables(config, folder)}
 
 
 def write_scenario(
@@ -92,4 +96,6 @@ def write_scenario(
         traces_of_file |= written.traces
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
-    return Written(events, of_source, data, plain_data, traces_of_file)
+    tables = held_tables(config, scenario)
+    write_tables(tables, folder)
+    return Written(events, of_source, data, plain_data, traces_of_file, tables)

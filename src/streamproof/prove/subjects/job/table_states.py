@@ -1,0 +1,161 @@
+"""What the tables of a scenario hold, one state after another: as the oracle knows their rows, and as columns beside those of events."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import TimestampType
+
+from streamproof.prove.artifacts.reading import QueryHistory, QueryLayout
+from streamproof.prove.artifacts.table_versions import Rows, UsedTable, copy_of, in_order, versions_fixed, versions_used
+from streamproof.prove.oracle.arrived import BatchRead, Tables, plain
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
+from streamproof.prove.scenario.generate import TRACE
+from streamproof.prove.sources.tables import HeldTable, state_of
+from streamproof.stream.names import FOUND, quoted
+
+if TYPE_CHECKING:
+    from streamproof.config import JobConfig
+
+
+_ANSI = "spark.sql.ansi.enabled"
+
+
+@dataclass(frozen=True)
+class TableState:
+    """What a table holds at one time.
+
+    Parameters
+    ----------
+    state
+        As the oracle knows it.
+    rows
+        The same, with its types.
+    """
+
+    state: PlainTable
+    rows: pa.Table
+
+    @classmethod
+    def of(cls, rows: pa.Table, valid_from: str | None, valid_to: str | None) -> "TableState":
+        plainly = [{name: plain(value) for name, value in row.items()} for row in rows.to_pylist()]
+        return cls(PlainTable(plainly, valid_from, valid_to), rows)
+
+    def beside(self, rows: DataFrame, twin: LooksUp) -> DataFrame:
+        """The rows of a stream with the columns that the oracle finds for each, and with `FOUND`, true where it finds some."""
+        added = twin.added(self.state, self.rows.column_names)
+        if TRACE not in rows.columns:  # a transform has lost what tells events apart: of such a job only the types are asked for
+            none = rows.sparkSession.createDataFrame(self.rows.select(added).slice(0, 0))
+            lost = {name: F.lit(None).cast(none.schema[name].dataType) for name in added}
+            return rows.withColumns({**lost, FOUND: F.lit(True)})
+        asked = [*twin.on, *([twin.as_of] if twin.as_of is not None else [])]
+        taken = rows.select(TRACE, *[_plainly(rows, name).alias(f"_k{number}") for number, name in enumerate(asked)]).collect()
+        finder, traces, numbers = twin.finder(self.state), list[str](), list[int]()
+        for trace, *values in taken:
+            instant = values.pop() if twin.as_of is not None else None
+            number = finder.find([plain(value) for value in values], instant)
+            if number is not None:
+                traces.append(trace)
+                numbers.append(number)
+        found = self.rows.select(added).take(pa.array(numbers, pa.int64()))
+        marked = found.append_column(TRACE, pa.array(traces, pa.string())).append_column(FOUND, pa.array([True] * len(traces)))
+        return rows.join(F.broadcast(rows.sparkSession.createDataFrame(marked)), TRACE, "left")
+
+    def ruled(self, rows: DataFrame, twin: HoldsRules) -> DataFrame:
+        """The rows of a stream with the names of the rules that hold for each.
+
+        Without ANSI what fails is null, and so does not hold. Which rules fail on a row is not told here: that column is empty.
+        """
+        none = F.array().cast("array<string>")
+        fails = f"{twin.into}_failed"
+        if TRACE not in rows.columns:
+            return rows.withColumns({twin.into: none, fails: none})
+        spark, conditions = rows.sparkSession, twin.conditions(self.state)
+        before = spark.conf.get(_ANSI)
+        spark.conf.set(_ANSI, "false")
+        try:
+            asked = [F.coalesce(F.expr(f"({text})"), F.lit(False)) for _, text in conditions]
+            taken = rows.select(TRACE, *[column.alias(f"_r{number}") for number, column in enumerate(asked)]).collect()
+        finally:
+            spark.conf.set(_ANSI, str(before))
+        names = [[name for (name, _), is_true in zip(conditions, row[1:], strict=True) if is_true] for row in taken]
+        table = pa.table(
+            {TRACE: pa.array([row[0] for row in taken], pa.string()), twin.into: pa.array(names, pa.list_(pa.string()))}
+        )
+        return rows.join(F.broadcast(spark.createDataFrame(table)), TRACE, "left").withColumn(fails, none)
+
+
+TableStates = Mapping[str, Sequence[TableState]]
+"""By table its states, in the order in which it comes to them."""
+
+
+def alternatives(states: TableStates, names: Sequence[str]) -> Iterator[tuple[Tables, Mapping[str, TableState]]]:
+    """Everything that some tables can hold together; once, and empty, without tables."""
+    for numbers in product(*(range(len(states[name])) for name in names)):
+        chosen = tuple(zip(names, numbers, strict=True))
+        yield chosen, {name: states[name][number] for name, number in chosen}
+
+
+def states_of(config: "JobConfig", tables: Mapping[str, HeldTable]) -> TableStates:
+    """What each table of a job holds, one state after another."""
+    found = {}
+    for name, held in tables.items():
+        asked = config.table[name]
+        found[name] = [TableState.of(rows, asked.valid_from, asked.valid_to) for _, rows in held.states]
+    return found
+
+
+def with_tables(
+    left: QueryHistory,
+    layout: QueryLayout,
+    names: Sequence[str],
+    states: TableStates,
+    tables: Mapping[str, HeldTable],
+    again: Collection[str],
+) -> tuple[QueryHistory, list[UsedTable]]:
+    """What a query has left, each batch with the states of the tables that it has used; and what is known of these.
+
+    Of a batch of which nothing says it, it is what the table held when the batch was planned.
+
+    Parameters
+    ----------
+    again
+        The tables that are read before every batch; the others at the start.
+    """
+    if not names:
+        return left, []
+    checkpoint = layout.checkpoint
+    fixed = versions_fixed(checkpoint)
+    versions, batches, used = versions_used(left.manifests, fixed), list[BatchRead](), list[UsedTable]()
+    for read in left.batches:
+        chosen = []
+        for name in names:
+            version = versions.get(read.batch, {}).get(name, "")
+            held = tables[name].states
+            earliest, latest = (state_of(held, read.batch) if name in again else 0), state_of(held, read.batch + 1)
+            number = _number(copy_of(checkpoint, name, version), states[name], range(earliest, latest + 1))
+            chosen.append((name, latest if number is None else number))
+            if read.effective:
+                used.append(UsedTable(read.batch, name, version, fixed.get(read.batch, {}).get(name, ""), number, earliest, latest))
+        batches.append(replace(read, tables=tuple(chosen)))
+    return replace(left, batches=tuple(batches)), used
+
+
+def _number(copy: Rows | None, states: Sequence[TableState], likely: range) -> int | None:
+    """Which state the copy of a version holds: of several that are alike the likely one."""
+    alike = [
+        number
+        for number, state in enumerate(states)
+        if copy is not None and in_order([dict(row) for row in state.state.rows]) == copy
+    ]
+    return next((number for number in alike if number in likely), alike[0] if alike else None)
+
+
+def _plainly(rows: DataFrame, name: str) -> Any:
+    """A column; an instant as microseconds UTC, since PySpark would give it in the time zone of this process."""
+    column = F.col(quoted(name))
+    return F.unix_micros(column) if isinstance(rows.schema[name].dataType, TimestampType) else column
