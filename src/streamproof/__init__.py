@@ -8,7 +8,20 @@ if TYPE_CHECKING:
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
     from streamproof.runtime.target import run
-    from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, shifts, tumbling
+    from streamproof.stream import (
+        Outputs,
+        Stream,
+        calendar,
+        emit,
+        gap_of,
+        hopping,
+        list_of,
+        map_of,
+        session,
+        shifts,
+        step,
+        tumbling,
+    )
     from streamproof.stream.aggregates import accumulator, sketch
     from streamproof.stream.job import job
 
@@ -22,15 +35,19 @@ __all__ = [
     "__version__",
     "accumulator",
     "calendar",
+    "emit",
     "gap_of",
     "hopping",
     "job",
+    "list_of",
+    "map_of",
     "prove",
     "run",
     "sample",
     "session",
     "shifts",
     "sketch",
+    "step",
     "tumbling",
 ]
 
@@ -42,14 +59,18 @@ _HOMES = {
     "StreamproofError": "streamproof.errors",
     "accumulator": "streamproof.stream.aggregates",
     "calendar": "streamproof.stream",
+    "emit": "streamproof.stream",
     "gap_of": "streamproof.stream",
     "hopping": "streamproof.stream",
     "job": "streamproof.stream",
+    "list_of": "streamproof.stream",
+    "map_of": "streamproof.stream",
     "run": "streamproof.runtime.target",
     "sample": "streamproof.prove.scenario.declared",
     "session": "streamproof.stream",
     "shifts": "streamproof.stream",
     "sketch": "streamproof.stream.aggregates",
+    "step": "streamproof.stream",
     "tumbling": "streamproof.stream",
 }
 

@@ -44,6 +44,8 @@ class Account:
     duplicate: int = _place("duplicate", "a copy of an event that was already taken")
     filtered: int = _place("filtered", "left out by a counted filter")
     superseded: int = _place("superseded", "not newer than what is known of its key", always=False)
+    absorbed: int = _place("absorbed", "changed the state of its key, and is in no row", always=False)
+    tagged: int = _place("tagged", "in rows of the side outputs that a step names, and in none of the main one", always=False)
 
     @property
     def total(self) -> int:

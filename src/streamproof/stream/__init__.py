@@ -1,6 +1,7 @@
 """The stream vocabulary: jobs as plain functions from named streams to named outputs."""
 
 from streamproof.stream.job import Job, job
+from streamproof.stream.keyed import emit, list_of, map_of, step
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.side_output import SideOutput
 from streamproof.stream.stream import Stream, WindowedStream
@@ -34,10 +35,14 @@ __all__ = [
     "Window",
     "WindowedStream",
     "calendar",
+    "emit",
     "gap_of",
     "hopping",
     "job",
+    "list_of",
+    "map_of",
     "session",
     "shifts",
+    "step",
     "tumbling",
 ]

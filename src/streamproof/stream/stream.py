@@ -1,6 +1,6 @@
 """Streams: what a job function composes, node by node; each is immutable."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.durations import parse_duration
@@ -10,9 +10,13 @@ from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.keyed import Step
+from streamproof.stream.keyed.declared import Field
+from streamproof.stream.keyed.rules import rules_of
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.keyed import Keyed
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
@@ -176,6 +180,43 @@ class Stream:
         self._before_state("latest")
         return Stream(self.node.then(latest_of(key, order_by, within)))
 
+    def keyed(
+        self,
+        *key: str,
+        state: "Mapping[str, str | Field]",
+        on_row: Step,
+        on_timer: "Mapping[str, Step] | None" = None,
+        ttl: str | None = None,
+    ) -> "Stream":
+        """State of a key that is declared in SQL: each row changes it and gives rows; so does a timer that is due.
+
+        The rows of a key that come in one batch are taken in the order of their event times, and of one time in that of a hash of the row: the
+        result does not depend on how Spark has split the batch. A record that gives no row is counted as `absorbed`. Nothing may stand after it.
+
+        Parameters
+        ----------
+        key
+            Columns that say whose state it is. A row in which one is null leaves by `.rejected`.
+        state
+            By field what a key without a state has: `{"total": "0D"}`, whose type is that of the field; `sp.list_of(...)`, `sp.map_of(...)`.
+        on_row
+            What a row does, `sp.step(set=..., emit=...)`.
+        on_timer
+            By the name of a timer what it does when the watermark has reached its instant. The timer is set as a field is:
+            `set={"silence": "ts + INTERVAL 30 MINUTES"}`. One that is set to an instant before the watermark is due at once.
+        ttl
+            How long a key is remembered after the latest event time of its rows, and until its timers have fired, such as "1 day". A row that
+            comes at that instant or after it begins anew. "never" remembers keys for ever.
+
+        Raises
+        ------
+        JobDefinitionError
+            Behind a stateful operator, or if the parts do not fit together; when the plan is built, if an expression does not fit the rows, has
+            another type than its field, or is not deterministic.
+        """
+        self._before_state("keyed")
+        return Stream(self.node.then(Keyed(rules_of(key, state, on_row, on_timer, ttl))))
+
     def window(
         self,
         window: Window,
@@ -266,6 +307,20 @@ class Stream:
                 remedy="Leave it out. Where deduplicate() follows, take .duplicates from the stream after that, the one that the job returns.",
             )
         return SideOutput(DUPLICATE, self.node)
+
+    def tagged(self, name: str) -> SideOutput:
+        """The rows that steps of `keyed` give to the side output of a name, `sp.emit(..., to=NAME)`."""
+        return self._side_of_keyed("tag", name, "An emit() of keyed() gives it rows by to=.")
+
+    def overflow(self, field: str) -> SideOutput:
+        """What a list or a map of `keyed` has lost since it was full: `value`, of a map also `key`."""
+        return self._side_of_keyed("overflow", field, "It is a field of keyed() that is made by sp.list_of() or sp.map_of().")
+
+    def _side_of_keyed(self, kind: str, name: str, required: str) -> SideOutput:
+        for side in self.node.operator.sides:
+            if (side.kind, side.name) == (kind, name):
+                return SideOutput(side, self.node)
+        raise JobDefinitionError(f'The stream has no {kind} output "{name}".', required=required)
 
     def _has(self, kind: type[Stateful]) -> bool:
         return any(isinstance(operator, kind) for operator in self.node.keeping)

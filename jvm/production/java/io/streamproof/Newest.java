@@ -112,7 +112,7 @@ public final class Newest implements FlatMapGroupsWithStateFunction<Row, Row, Ro
   }
 
   /** By the date and time classes of Java 8: the older ones shift days before 1582. */
-  private static Encoder<Row> exact(Dataset<Row> rows, StructType schema) {
+  static Encoder<Row> exact(Dataset<Row> rows, StructType schema) {
     SQLConf settings = ((org.apache.spark.sql.classic.SparkSession) rows.sparkSession()).sessionState().conf().clone();
     settings.setConfString("spark.sql.datetime.java8API.enabled", "true");
     Function0<Encoder<Row>> made = () -> Encoders.row(schema);
