@@ -56,3 +56,6 @@ DUPLICATE = Side("duplicate", if_returned=True)
 
 BY_METHOD: Mapping[str, Side] = {"late": LATE, "rejected": REJECTED, "duplicates": DUPLICATE}
 """By the property of a stream that gives it."""
+
+GIVING = frozenset({*BY_METHOD, "tagged", "overflow"})
+"""What gives a side output of a stream; the last two say which one by an argument."""

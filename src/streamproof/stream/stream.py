@@ -10,13 +10,11 @@ from streamproof.stream.aggregates import Declared
 from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
-from streamproof.stream.keyed import Step
-from streamproof.stream.keyed.declared import Field
-from streamproof.stream.keyed.rules import rules_of
+from streamproof.stream.keyed import Field, Step
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.deduplicate import horizon_of
-from streamproof.stream.operators.keyed import Keyed
+from streamproof.stream.operators.keyed import keyed_by, side_of
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
@@ -215,7 +213,7 @@ class Stream:
             another type than its field, or is not deterministic.
         """
         self._before_state("keyed")
-        return Stream(self.node.then(Keyed(rules_of(key, state, on_row, on_timer, ttl))))
+        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl)))
 
     def window(
         self,
@@ -310,17 +308,11 @@ class Stream:
 
     def tagged(self, name: str) -> SideOutput:
         """The rows that steps of `keyed` give to the side output of a name, `sp.emit(..., to=NAME)`."""
-        return self._side_of_keyed("tag", name, "An emit() of keyed() gives it rows by to=.")
+        return SideOutput(side_of(self.node, "tag", name), self.node)
 
     def overflow(self, field: str) -> SideOutput:
         """What a list or a map of `keyed` has lost since it was full: `value`, of a map also `key`."""
-        return self._side_of_keyed("overflow", field, "It is a field of keyed() that is made by sp.list_of() or sp.map_of().")
-
-    def _side_of_keyed(self, kind: str, name: str, required: str) -> SideOutput:
-        for side in self.node.operator.sides:
-            if (side.kind, side.name) == (kind, name):
-                return SideOutput(side, self.node)
-        raise JobDefinitionError(f'The stream has no {kind} output "{name}".', required=required)
+        return SideOutput(side_of(self.node, "overflow", field), self.node)
 
     def _has(self, kind: type[Stateful]) -> bool:
         return any(isinstance(operator, kind) for operator in self.node.keeping)

@@ -31,6 +31,7 @@ _MODULES = (
     "late_routing",
     "rejected_routing",
     "duplicate_routing",
+    "made_sides",
     "watermark",
     "state_contents",
     "liveness",

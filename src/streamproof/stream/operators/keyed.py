@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, place_of
-from streamproof.stream.keyed.rules import Rules
+from streamproof.stream.keyed.rules import Rules, rules_of
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import PLACE, RECORDS, TRACE, quoted, visible
 from streamproof.stream.operators.operator import Exercise, Kept, Operator, RowWise, Stateful, typed
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from streamproof.stream.doors import Doors
+    from streamproof.stream.node import Node
 
 ABSORBED = Side("absorbed", if_returned=True)
 TAGGED = Side("tagged", if_returned=True)
@@ -170,6 +171,20 @@ class Keyed(Stateful):
             for place, text in step.set.items():
                 parts[f"{where} sets {place_of(place)[0]}{place.removeprefix(place_of(place)[0])}"] = text
         return parts
+
+
+def keyed_by(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any) -> Keyed:
+    """JobDefinitionError unless the arguments of keyed() make sense."""
+    return Keyed(rules_of(key, state, on_row, on_timer, ttl))
+
+
+def side_of(node: "Node", kind: str, name: str) -> Side:
+    """A side output of keyed(); JobDefinitionError where the stream has none of that name."""
+    found = next((side for side in node.operator.sides if (side.kind, side.name) == (kind, name)), None)
+    if found is None:
+        gives = {_TAG: "An emit() of keyed() gives it rows by to=.", _OVERFLOW: "It is a field of keyed() with a bound."}
+        raise JobDefinitionError(f'The stream has no {kind} output "{name}".', required=gives[kind])
+    return found
 
 
 def _plain(rows: "DataFrame") -> "StructType":

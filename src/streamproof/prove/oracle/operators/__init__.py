@@ -5,6 +5,7 @@ from typing import Any
 
 from streamproof.prove.oracle.operators.deduplicate import Deduplicate
 from streamproof.prove.oracle.operators.filter import Filter
+from streamproof.prove.oracle.operators.keyed import Keyed
 from streamproof.prove.oracle.operators.latest import Latest
 from streamproof.prove.oracle.operators.ordered import OrderedDeduplicate
 from streamproof.prove.oracle.operators.require import Require
@@ -28,6 +29,7 @@ _TWINS: Mapping[str, Callable[[Given], Twin]] = {
     "union": lambda _: Union(),
     "deduplicate": _once,
     "latest": Latest.of,
+    "keyed": Keyed.of,
     "window": Window.of,
 }
 """By method of the public stream."""

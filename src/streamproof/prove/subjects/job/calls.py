@@ -57,6 +57,9 @@ class AskedStream:
     def latest(self, *key: str, order_by: str, within: str) -> "AskedStream":
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
+    def keyed(self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None) -> "AskedStream":
+        return AskedStream(self.asked.then("keyed", key=key, state=state, on_row=on_row, on_timer=on_timer, ttl=ttl))
+
     def window(
         self,
         window: Window,
@@ -78,6 +81,12 @@ class AskedStream:
     @property
     def duplicates(self) -> "AskedSide":
         return AskedSide("duplicate")
+
+    def tagged(self, name: str) -> "AskedSide":
+        return AskedSide(f"tag:{name}")
+
+    def overflow(self, field: str) -> "AskedSide":
+        return AskedSide(f"overflow:{field}")
 
 
 class AskedWindow:
