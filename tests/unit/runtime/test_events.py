@@ -211,7 +211,7 @@ def protocol(store, heard) -> BatchProtocol:
     )
 
 
-COUNTS = {"input": 3, "expanded": 0, "emitted": 2, "late": 0, "rejected": 1, "duplicate": 0, "filtered": 0}
+COUNTS = {**dict.fromkeys(("input", "expanded", *COUNTED), 0), "input": 3, "emitted": 2, "rejected": 1}
 LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
 
 
