@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
+    from streamproof.operator_test import OperatorTest
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
     from streamproof.runtime.target import run
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "OperatorTest",
     "Outputs",
     "Proof",
     "Stream",
@@ -53,6 +55,7 @@ __all__ = [
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
 _HOMES = {
+    "OperatorTest": "streamproof.operator_test",
     "Outputs": "streamproof.stream",
     "Proof": "streamproof.proof",
     "Stream": "streamproof.stream",

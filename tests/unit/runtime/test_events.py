@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from streamproof import _jvm
-from streamproof.core.account import Account
+from streamproof.core.account import COUNTED, Account
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode

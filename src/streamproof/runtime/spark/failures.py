@@ -243,7 +243,7 @@ def _timer(causes: Sequence[str]) -> StreamproofError | None:
     return DataError(
         f"keyed(): the timer {timer.split()[0]} was set by a timer to an instant that is not after its own.",
         required="What a timer sets lies after the instant for which it fires; else it would fire for ever in one batch. Nothing was published.",
-        remedy="Count from timer, which is that instant: \"timer + INTERVAL 1 HOUR\". Or set it in on_row only.",
+        remedy='Count from timer, which is that instant: "timer + INTERVAL 1 HOUR". Or set it in on_row only.',
     )
 
 

@@ -37,6 +37,11 @@ class AskedStream:
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
 
+    @classmethod
+    def of_source(cls, name: str) -> "AskedStream":
+        """The stream of a source."""
+        return cls(Asked(name))
+
     def require(self, **conditions: "str | Column") -> "AskedStream":
         return AskedStream(self.asked.then("require", conditions=dict(conditions)))
 
@@ -114,10 +119,10 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
     StreamproofError
         What the user's function raises on streams that only write down.
     """
-    with _written_down():
+    with written_down():
         job = load_job(config)
         try:
-            returned: Any = job.function(**{name: AskedStream(Asked(name)) for name in job.sources})
+            returned: Any = job.function(**{name: AskedStream.of_source(name) for name in job.sources})
             outputs: Mapping[str, Any] = returned.asked_for
         except StreamproofError:
             raise
@@ -130,7 +135,7 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
 
 
 @contextmanager
-def _written_down() -> Iterator[None]:
+def written_down() -> Iterator[None]:
     """Meanwhile `Outputs` keeps what it is given, and each kind of window what was written."""
 
     def keep(outputs: Any, **given: Any) -> None:
