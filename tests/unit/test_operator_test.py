@@ -1,6 +1,5 @@
 """`sp.OperatorTest`: rows and watermarks pushed into operators, without Spark."""
 
-import sys
 import time
 from datetime import UTC, datetime
 

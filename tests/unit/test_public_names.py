@@ -15,6 +15,7 @@ def test_the_names_are_few_and_known():
     state = ["emit", "list_of", "map_of", "step"]
     assert sorted(sp.__all__) == sorted(
         [
+            "OperatorTest",
             "Outputs",
             "Proof",
             "Stream",

@@ -208,6 +208,7 @@ MAKERS |= {
     exp.ArrayMax: of_one(lambda found: max((one for one in found if one is not None), key=rank, default=None)),
     exp.ArrayMin: of_one(lambda found: min((one for one in found if one is not None), key=rank, default=None)),
     exp.Reverse: of_one(lambda found: found[::-1]),
+    exp.MapFromEntries: of_one(lambda found: {one["key"]: one["value"] for one in found}),
     exp.MapKeys: of_one(lambda found: tuple(found)),
     exp.MapContainsKey: of_two(lambda found, key: any(same(one, key) for one in found)),
     exp.Concat: lambda node: strict(_concat, node.expressions),
@@ -220,7 +221,6 @@ FUNCTIONS |= {
     "cardinality": len,
     "map_values": lambda found: tuple(found.values()),
     "map_entries": lambda found: tuple({"key": key, "value": value} for key, value in found.items()),
-    "map_from_entries": lambda found: {one["key"]: one["value"] for one in found},
     "map_concat": _join_maps,
     "get": lambda found, at: found[at] if 0 <= at < len(found) else None,
 }

@@ -115,11 +115,15 @@ def cast(type_: exp.DataType) -> Callable[[Any], Any]:
     return lambda value: None if value is None else make(value)
 
 
+def _finite(value: Any) -> Any:
+    return no("a whole number of NaN or of infinity") if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def _as_integer(bits: int) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
             return no("a cast of what may be an instant to a number")
-        return _within(int(value), bits)
+        return _within(int(_finite(value)), bits)
 
     return cast
 
@@ -129,7 +133,9 @@ def _as_decimal(type_: exp.DataType) -> Callable[[Any], Any]:
     precision, scale = sizes[0], sizes[1] if len(sizes) > 1 else 0
 
     def cast(value: Any) -> Any:
-        found = Decimal(repr(value) if isinstance(value, float) else value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+        found = Decimal(repr(_finite(value)) if isinstance(value, float) else value).quantize(
+            Decimal(1).scaleb(-scale), ROUND_HALF_UP
+        )
         if abs(found) >= Decimal(10) ** (precision - scale):
             raise Refused(f"{found} does not fit decimal({precision},{scale})")
         return found
@@ -180,8 +186,8 @@ MAKERS |= {
     exp.Mod: _arithmetic(_rest),
     exp.Neg: of_one(lambda found: -found),
     exp.Abs: of_one(abs),
-    exp.Floor: of_one(math.floor),
-    exp.Ceil: of_one(math.ceil),
+    exp.Floor: of_one(lambda found: math.floor(_finite(found))),
+    exp.Ceil: of_one(lambda found: math.ceil(_finite(found))),
     exp.Exp: of_one(math.exp),
     exp.Sqrt: of_one(lambda found: math.sqrt(found) if found >= 0 else math.nan),
     exp.Pow: of_two(_power),
