@@ -7,6 +7,7 @@ import pytest
 import streamproof as sp
 from streamproof.errors import JobDefinitionError
 from streamproof.stream import Outputs, Stream, tumbling
+from streamproof.stream.keyed.types import problems
 from streamproof.stream.node import source
 
 EVENTS = Stream(source("events"))
@@ -121,3 +122,36 @@ def test_a_side_output_that_no_step_names_is_refused(call):
 def test_nothing_stands_after_it_and_no_state_before_it(call):
     with pytest.raises(JobDefinitionError, match=r"stands (after|behind)"):
         call(keyed())
+
+
+TYPED = {"id": "string", "v": "double", "ts": "timestamp"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, None),
+        ({"on_row": sp.step(set={"n": "n + v"}, emit=sp.emit("n"))}, '"n + v", is double, and the field is bigint'),
+        ({"on_row": sp.step(set={"n": "id"}, emit=sp.emit("n"))}, '"id", is string, and the field is bigint'),
+        ({"on_row": sp.step(set={"n": "ts"}, emit=sp.emit("n"))}, '"ts", is timestamp, and the field is bigint'),
+        ({"on_row": sp.step(set={"n": "n + w"}, emit=sp.emit("n"))}, None),
+        ({"on_row": sp.step(set={"n": "CAST(v AS INT)"}, emit=sp.emit("n"))}, None),
+        ({"on_row": sp.step(set={"n": "n + 1"}, emit=sp.emit("n", when="n"))}, 'emit(when="n") is bigint'),
+        ({"on_row": sp.step(set={"n": "n + 1"}, emit=sp.emit("n", when="n > before.n"))}, None),
+        ({"on_row": sp.step(set={"n": "n + CAST(rand() * 2 AS BIGINT)"}, emit=sp.emit("n"))}, "rand() is not deterministic"),
+        ({"on_row": sp.step(emit=sp.emit("n", "now() AS at"))}, "now() is not deterministic"),
+        ({"on_timer": {"t": sp.step(set={"n": "timer"})}}, '"timer", is timestamp, and the field is bigint'),
+        (
+            {
+                "state": {"n": "0L", "s": sp.list_of("double", at_most=2)},
+                "on_row": sp.step(set={"s[]": "v", "n": "size(s)"}, emit=sp.emit("n")),
+            },
+            None,
+        ),
+    ],
+)
+def test_types_are_looked_at_without_spark(given, said):
+    found = [one.message for one in problems(keyed(**given).node.operator.rules, TYPED)]
+
+    assert len(found) == (said is not None)
+    assert said is None or said in found[0]

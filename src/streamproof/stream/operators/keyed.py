@@ -10,6 +10,7 @@ from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, place_of
 from streamproof.stream.keyed.rules import Rules, rules_of
+from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import PLACE, RECORDS, TRACE, quoted, visible
 from streamproof.stream.operators.operator import Exercise, Kept, Operator, RowWise, Stateful, typed
@@ -152,6 +153,8 @@ class Keyed(Stateful):
             besides = (*fields, BEFORE, EACH, *([] if where == "on_row" else [TIMER]))
             for part, text in step.texts():
                 look.text(f"{part} in {where} of keyed()", text, there, besides=besides)
+        for problem in problems(self.rules, known.types):
+            look.wrong(problem)
         return Known(next(tuple(one.columns) for step in self.rules.steps.values() for one in step.emits if one.to is None))
 
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:

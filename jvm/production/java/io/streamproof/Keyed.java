@@ -177,7 +177,11 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     for (Row row : inOrder(rows)) {
       of.take(row);
     }
-    of.fire(watermark);
+    if (rules.forgets) {
+      of.fire(watermark);
+    } else {
+      of.close();
+    }
     of.remember(state);
     return of.out.iterator();
   }
@@ -251,6 +255,8 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     private UnsafeRow fields;
     private byte[] key;
     private long latest = Long.MIN_VALUE;
+    private boolean closing;
+    private final boolean[] over = new boolean[rules.timers.size()];
 
     OfKey(Row before, long watermark) {
       this.watermark = watermark;
@@ -296,6 +302,12 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       }
     }
 
+    /** At the end of a batch every timer fires; what timers set then does not, for one that sets itself again would never end. */
+    void close() {
+      closing = true;
+      fire(Long.MAX_VALUE);
+    }
+
     /** Changes the state by a step and adds its rows; says whether any is of the main output, or in which place the record is else. */
     private int change(int number, InternalRow row, Long due, byte[] by, byte[] trace) {
       UnsafeRow before = fields;
@@ -308,6 +320,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
         boolean same = fields.isNullAt(place) ? before.isNullAt(place) : !before.isNullAt(place) && fields.getLong(place) == before.getLong(place);
         if (!same) {
           setBy[timer] = fields.isNullAt(place) ? null : by;
+          over[timer] = closing;
           if (due != null && !fields.isNullAt(place) && fields.getLong(place) <= due) {
             throw new IllegalStateException("streamproof-timer: " + rules.timers.get(timer));
           }
@@ -368,7 +381,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     private int next() {
       int found = -1;
       for (int timer = 0; fields != null && timer < setBy.length; timer++) {
-        if (!fields.isNullAt(rules.firstTimer + timer) && (found < 0 || instant(timer) < instant(found))) {
+        if (!over[timer] && !fields.isNullAt(rules.firstTimer + timer) && (found < 0 || instant(timer) < instant(found))) {
           found = timer;
         }
       }

@@ -17,6 +17,8 @@ Key = tuple[Any, ...]
 ABSORBED: Side = ("absorbed", "")
 TAGGED: Side = ("tagged", "")
 _MILLISECOND = 1_000
+_END_OF_TIME = 2**61
+"""A watermark beyond it is that of a batch query."""
 _OWN = ("before", "each", "timer")
 _PLACE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
 
@@ -195,7 +197,7 @@ class OfKeys(State):
             known.latest_us = max(known.latest_us, time_us)
             self._take(known, row, batch)
         assert known is not None, "a key has a row, or a state that ends"
-        self._fire(known, batch.watermark_us, batch)
+        self._fire(known, batch.watermark_us, batch, closing=batch.watermark_us >= _END_OF_TIME)
         if self._ends(known, batch.watermark_us):
             self.known.pop(key, None)
         else:
@@ -210,14 +212,22 @@ class OfKeys(State):
         else:
             (batch.tagged if outputs else batch.absorbed).append(row)
 
-    def _fire(self, known: _Known, up_to_us: int, batch: "_Batch") -> None:
-        """What is due fires, the earliest first, and of one instant in the order in which timers are declared."""
-        while (timers := self._timers(known)) and min(timers.values()) <= up_to_us:
+    def _fire(self, known: _Known, up_to_us: int, batch: "_Batch", *, closing: bool = False) -> None:
+        """What is due fires, the earliest first, and of one instant in the order in which timers are declared.
+
+        At the end of a batch query every timer is due; what timers set then is not.
+        """
+        over: set[str] = set()
+        while (timers := {one: at for one, at in self._timers(known).items() if one not in over}) and min(
+            timers.values()
+        ) <= up_to_us:
             name = min(timers, key=lambda one: timers[one])
             due, by = timers[name], known.set_by[name]
-            known.fields = {**known.fields, name: None}
+            known.fields = before = {**known.fields, name: None}
             values = {**known.key, "timer": due}
             self._change(known, self.twin.on_timer[name], values, (by, f"{by}!{self.twin.called[name]}@{due}"), batch)
+            if closing:
+                over |= {one for one in self.twin.on_timer if known.fields[one] != before[one]}
 
     def _change(self, known: _Known, does: Does, values: Mapping[str, Any], ids: tuple[str, str], batch: "_Batch") -> set[str]:
         """Changes the state and adds rows; the outputs that have got one. `ids` are the record that is behind it, and what its rows are called."""
