@@ -15,7 +15,6 @@ from streamproof.prove.oracle import sql
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.model import Tree
-from streamproof.prove.oracle.operators.keyed import OfKeys
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
 from streamproof.prove.subjects.job.calls import AskedStream, written_down
@@ -93,8 +92,9 @@ class OperatorTest:
         """What the last operator remembers by key: the fields of declared state; of others `expires`, and of a window what is in it."""
         node = self._query.output
         state = self._tree.states[node]
-        if isinstance(state, OfKeys):
-            return {key: _shown(fields) for key, fields in state.fields().items()}
+        fields = state.fields()
+        if fields is not None:
+            return {key: _shown(values) for key, values in fields.items()}
         held = state.held()
         windows = {
             (*key, _instant(start)): {

@@ -131,6 +131,10 @@ class State(ABC):
         """What is in its state now."""
         return Held()
 
+    def fields(self) -> Mapping[tuple[Any, ...], Mapping[str, Any]] | None:
+        """By key the values of declared state; None where it keeps something else."""
+        return None
+
 
 class Passing(State):
     """Every row goes on."""
