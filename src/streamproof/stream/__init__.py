@@ -1,5 +1,6 @@
 """The stream vocabulary: jobs as plain functions from named streams to named outputs."""
 
+from streamproof.stream import patterns
 from streamproof.stream.job import Job, job
 from streamproof.stream.keyed import emit, list_of, map_of, step
 from streamproof.stream.outputs import Outputs
@@ -41,6 +42,7 @@ __all__ = [
     "job",
     "list_of",
     "map_of",
+    "patterns",
     "session",
     "shifts",
     "step",
