@@ -114,8 +114,8 @@ def test_a_key_that_is_null_leaves_before_any_state(small_job):
     ("change", "said"),
     [
         ({"state": '{"n": "0", "total": "0D"}', "on_row": COUNT.replace('"n + 1"', '"n + 1L"')}, "is bigint, and the field is int"),
-        ({"on_row": COUNT.replace('"n + 1"', '"n + rand()"')}, "is double, and the field is bigint"),
-        ({"on_row": COUNT.replace('"total + v"', '"total + rand()"')}, "it is not deterministic"),
+        ({"on_row": COUNT.replace('"n + 1"', '"n + rand()"')}, "it is not deterministic"),
+        ({"on_row": COUNT.replace('"n + 1"', '"n + v"')}, "is double, and the field is bigint"),
         ({"on_row": COUNT.replace('"total + v"', '"total + w"')}, '"w", which is not there'),
         ({"on_row": COUNT.replace('"total + v"', '"sum(v)"')}, "it has an aggregate in it"),
         ({"on_row": COUNT.replace('"n > 1"', '"n"')}, "is bigint"),

@@ -173,6 +173,12 @@ def _power(one: Any, other: Any) -> float:
     return math.pow(one, other)
 
 
+def _is_nan(node: exp.IsNan) -> Value:
+    """Null is no NaN."""
+    of = made(node.this)
+    return lambda env: isinstance(found := of(env), float) and math.isnan(found)
+
+
 def _as_function(name: str, given: list[Any]) -> Value:
     return _cast_node(exp.Cast(this=given[0], to=exp.DataType.from_str(name)))
 
@@ -197,7 +203,7 @@ MAKERS |= {
     exp.UnixMicros: of_one(lambda found: found),
     exp.UnixMillis: of_one(lambda found: found // 1_000),
     exp.UnixSeconds: of_one(lambda found: found // 1_000_000),
-    exp.IsNan: of_one(lambda found: isinstance(found, float) and math.isnan(found)),
+    exp.IsNan: _is_nan,
 }
 FUNCTIONS |= {
     "pmod": lambda one, other: one % other if other > 0 else no("pmod by a negative number"),
