@@ -84,19 +84,20 @@ def _interval(node: exp.Interval) -> Value:
 
 
 def _cast_node(node: exp.Cast) -> Value:
-    of, typed = made(node.this), cast(node.args["to"])
+    of, typed = made(node.this), cast(node.args["to"], asked=not isinstance(node.this, exp.Literal))
     return lambda env: typed(of(env))
 
 
-def cast(type_: exp.DataType) -> Callable[[Any], Any]:
+def cast(type_: exp.DataType, *, asked: bool = True) -> Callable[[Any], Any]:
+    """A value as one of a type; `asked` where a job writes CAST, which of an instant gives its seconds."""
     name = type_.this.name
     inner = [
-        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one)
+        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one, asked=asked)
         for one in type_.expressions
         if not isinstance(one, exp.DataTypeParam)
     ]
     makers: dict[str, Callable[[Any], Any]] = {
-        **{kind: _as_integer(bits) for kind, bits in _INTEGERS.items()},
+        **{kind: _as_integer(bits, asked=asked) for kind, bits in _INTEGERS.items()},
         "DOUBLE": lambda value: float(value),
         "DECIMAL": _as_decimal(type_),
         "TEXT": _as_text,
@@ -119,9 +120,9 @@ def _finite(value: Any) -> Any:
     return no("a whole number of NaN or of infinity") if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_integer(bits: int) -> Callable[[Any], Any]:
+def _as_integer(bits: int, *, asked: bool) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
+        if asked and isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
             return no("a cast of what may be an instant to a number")
         return _within(int(_finite(value)), bits)
 
