@@ -49,10 +49,18 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
   private static final int SET_BY = 3;
 
   private final Rules rules;
+  private final int time;
+  private final int place;
+  private final int trace;
+  private final int row;
   private transient Tools tools;
 
-  private Keyed(Rules rules) {
+  private Keyed(Rules rules, int first) {
     this.rules = rules;
+    this.time = first;
+    this.place = first + 1;
+    this.trace = first + 2;
+    this.row = first + 3;
   }
 
   /**
@@ -136,12 +144,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     coming.add(column("_place"));
     coming.add(column("_trace").cast(DataTypes.BinaryType).as("_trace"));
     coming.add(Packed.of(struct, seen).as("_row"));
-    StructType taken =
-        new StructType()
-            .add("_time", DataTypes.LongType)
-            .add("_place", DataTypes.LongType)
-            .add("_trace", DataTypes.BinaryType)
-            .add("_row", DataTypes.BinaryType);
+    Dataset<Row> taken = rows.select(coming.toArray(Column[]::new));
     StructType state = new StructType().add("value", DataTypes.BinaryType).add("latest", DataTypes.LongType).add("key", DataTypes.BinaryType);
     for (int timer = 0; rules.traced && timer < rules.timers.size(); timer++) {
       state = state.add("set_by_" + timer, DataTypes.BinaryType);
@@ -153,11 +156,11 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
             .add("_records", DataTypes.LongType, false)
             .add("_trace", DataTypes.BinaryType);
     StructField[] keyFields = key.stream().map(name -> schema.apply(names.indexOf(name))).toArray(StructField[]::new);
-    return rows.select(coming.toArray(Column[]::new))
+    return taken
         .groupBy(key.stream().map(Keyed::column).toArray(Column[]::new))
-        .as(Newest.exact(rows, new StructType(keyFields)), Encoders.row(taken))
+        .as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()))
         .flatMapGroupsWithState(
-            new Keyed(rules),
+            new Keyed(rules, coming.size() - 4),
             OutputMode.Update(),
             Encoders.row(state),
             Encoders.row(given),
@@ -186,13 +189,15 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     return of.out.iterator();
   }
 
-  private static List<Row> inOrder(Iterator<Row> rows) {
+  private List<Row> inOrder(Iterator<Row> rows) {
     List<Row> found = new ArrayList<>();
     rows.forEachRemaining(found::add);
     if (found.size() > 1) {
-      Comparator<Row> byTime = Comparator.comparingLong(row -> row.getLong(0));
+      Comparator<Row> byTime = Comparator.comparingLong(one -> one.getLong(time));
       found.sort(
-          byTime.thenComparingLong(row -> row.getLong(1)).thenComparing(row -> (byte[]) row.get(2), Comparator.nullsFirst(Arrays::compareUnsigned)));
+          byTime
+              .thenComparingLong(one -> one.getLong(place))
+              .thenComparing(one -> (byte[]) one.get(trace), Comparator.nullsFirst(Arrays::compareUnsigned)));
     }
     return found;
   }
@@ -271,23 +276,22 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     }
 
     void take(Row given) {
-      long time = given.getLong(0);
-      fire(rules.forgets ? Math.min(watermark, time - 1) : time - 1);
-      if (fields != null && next() < 0 && rules.ttl >= 0 && latest + rules.ttl <= time) {
+      long instant = given.getLong(time);
+      fire(rules.forgets ? Math.min(watermark, instant - 1) : instant - 1);
+      if (fields != null && next() < 0 && rules.ttl >= 0 && latest + rules.ttl <= instant) {
         fields = null;
         latest = Long.MIN_VALUE;
       }
-      byte[] bytes = (byte[]) given.get(3);
-      UnsafeRow row = Packed.row(bytes, tools.columns);
+      UnsafeRow columns = Packed.row((byte[]) given.get(row), tools.columns);
       if (fields == null) {
         fields = tools.starts.copy();
-        key = setBy.length == 0 ? null : tools.key.apply(row).getBytes();
+        key = setBy.length == 0 ? null : tools.key.apply(columns).getBytes();
       }
-      latest = Math.max(latest, time);
-      byte[] trace = (byte[]) given.get(2);
-      int found = change(0, row, null, trace, trace);
+      latest = Math.max(latest, instant);
+      byte[] by = (byte[]) given.get(trace);
+      int found = change(0, columns, null, by, by);
       if (found != MAIN) {
-        out.add(RowFactory.create(found, null, 0L, trace));
+        out.add(RowFactory.create(found, null, 0L, by));
       }
     }
 
@@ -309,10 +313,10 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
     }
 
     /** Changes the state by a step and adds its rows; says whether any is of the main output, or in which place the record is else. */
-    private int change(int number, InternalRow row, Long due, byte[] by, byte[] trace) {
+    private int change(int number, InternalRow given, Long due, byte[] by, byte[] called) {
       UnsafeRow before = fields;
       GenericInternalRow instant = new GenericInternalRow(new Object[] {due});
-      InternalRow seen = new JoinedRow(row, before);
+      InternalRow seen = new JoinedRow(given, before);
       UnsafeRow after = tools.fields[number].apply(due == null ? seen : new JoinedRow(seen, instant)).copy();
       fields = tools.bounds == null ? after : tools.bounds.apply(after).copy();
       for (int timer = 0; timer < setBy.length; timer++) {
@@ -329,12 +333,12 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       int found = ABSORBED;
       if (tools.emissions[number] != null) {
         InternalRow was = new GenericInternalRow(due == null ? new Object[] {before} : new Object[] {before, due});
-        UnsafeRow lists = tools.emissions[number].apply(new JoinedRow(new JoinedRow(row, fields), was));
+        UnsafeRow lists = tools.emissions[number].apply(new JoinedRow(new JoinedRow(given, fields), was));
         List<Integer> outputs = rules.steps.get(number).outputs;
         int[] counts = new int[rules.firstOverflow];
         for (int emission = 0; emission < outputs.size(); emission++) {
           int output = outputs.get(emission);
-          int rowsOf = add(lists, emission, tools.sizes[number][emission], output, due == null, counts[output], trace);
+          int rowsOf = add(lists, emission, tools.sizes[number][emission], output, due == null, counts[output], called);
           counts[output] += rowsOf;
         }
         for (int output = 0; output < counts.length; output++) {
@@ -344,14 +348,14 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       if (tools.lost != null) {
         UnsafeRow lost = tools.lost.apply(after);
         for (int list = 0; list < tools.lostSizes.length; list++) {
-          add(lost, list, tools.lostSizes[list], rules.firstOverflow + list, false, 0, trace);
+          add(lost, list, tools.lostSizes[list], rules.firstOverflow + list, false, 0, called);
         }
       }
       return found;
     }
 
     /** The rows of a list as rows of an output. */
-    private int add(UnsafeRow lists, int place, int size, int output, boolean ofRecord, int before, byte[] trace) {
+    private int add(UnsafeRow lists, int place, int size, int output, boolean ofRecord, int before, byte[] called) {
       if (lists.isNullAt(place)) {
         return 0;
       }
@@ -364,13 +368,13 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
         int further = before + count++;
         byte[] bytes = ((UnsafeRow) rows.getStruct(number, size)).getBytes();
         long records = ofRecord && output == MAIN && further == 0 ? 1L : 0L;
-        out.add(RowFactory.create(output, bytes, records, further == 0 ? trace : named(trace, "#" + further)));
+        out.add(RowFactory.create(output, bytes, records, further == 0 ? called : named(called, "#" + further)));
       }
       return count;
     }
 
-    private byte[] named(byte[] trace, String end) {
-      return trace == null ? null : (new String(trace, StandardCharsets.UTF_8) + end).getBytes(StandardCharsets.UTF_8);
+    private byte[] named(byte[] called, String end) {
+      return called == null ? null : (new String(called, StandardCharsets.UTF_8) + end).getBytes(StandardCharsets.UTF_8);
     }
 
     private long instant(int timer) {
