@@ -137,8 +137,8 @@ def remembered(seed: Seeded, chain: Chain) -> None:
     timer = ""
     if seed.chance(0.6):
         sets |= {"due": seed.choice(TIMERS)}
-        timer = f", on_timer={{'due': sp.step(set={seed.choice(FIRES)!r}, emit=sp.emit({columns}, \"timer AS at\"))}}"
-    emit = f'sp.emit({columns}, "ts AS at"{"" if when is None else f", when={when!r}"})'
+        timer = f", on_timer={{'due': sp.step(set={seed.choice(FIRES)!r}, emit=sp.emit({columns}, \"unix_micros(timer) AS at\"))}}"
+    emit = f'sp.emit({columns}, "unix_micros(ts) AS at"{"" if when is None else f", when={when!r}"})'
     call = f".keyed('client', 'kind', state={{'n': '0L', {name!r}: {is_a}}}, on_row=sp.step(set={sets!r}, emit={emit}){timer}, ttl={ttl!r})"
     chain.calls.append(call.replace("{gap}", gap))
     chain.steps.append(lambda row: row if row["client"] is not None else Left("rejected", "key client (is null)"))
