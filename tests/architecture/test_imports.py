@@ -204,6 +204,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(code):
         "numpy",
         "altair",
         *(("pydantic", "rich", "typer") if "main" not in code else ()),
+        *(f"streamproof.{room}" for room in ("_jvm", "connectors", "runtime", "prove", "lab") if "nowhere" not in code),
     )
     program = f"import sys\n{code}\nsys.exit(' '.join(name for name in {heavy} if name in sys.modules) or 0)"
 

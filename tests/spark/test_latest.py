@@ -100,8 +100,13 @@ def test_bytes_that_are_no_utf8_stay_as_they_are(small_job, spark):
         asked(key='"client"', order="v"),
         Binding(format="parquet", sinks=BOUND.sinks, schema=SCHEMA + ", deep map<string, array<string>>"),
     )
-    made = spark.sql("""select 'e1' id, cast(x'ff41' as string) client, 1.0d v, 1767603600000L ts, map(cast(x'fe' as string), array(cast(x'80' as string), null)) deep
-        union all select 'e2', cast(x'fd41' as string), 1.0d, 1767603600000L, null""")
+    made = spark.sql(
+        """
+        select 'e1' id, cast(x'ff41' as string) client, 1.0d v, 1767603600000L ts,
+            map(cast(x'fe' as string), array(cast(x'80' as string), null)) deep
+        union all select 'e2', cast(x'fd41' as string), 1.0d, 1767603600000L, null
+        """
+    )
     made.write.mode("append").parquet(str(job.folder / "data"))
 
     (result,) = job.run().accounts

@@ -9,7 +9,6 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.prove_screen import near
-from streamproof.connectors.extras import library
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -67,6 +66,8 @@ def prove_at_each_save(folder: Path, more: Iterable[Path], prove: Callable[[], N
     MissingExtra
         If the library that watches files is not installed.
     """
+    from streamproof.connectors.extras import library
+
     watch = library("watchfiles", "watch", "prove --watch").watch
     others = [path for path in more if folder not in path.resolve().parents]
     prove()

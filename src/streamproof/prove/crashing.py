@@ -1,14 +1,16 @@
 """How a scenario that is a crash comes to its disk: built from the recording, or left by a job that dies while it runs."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.core.phases import StepName
 from streamproof.prove.faults.armed import ArmedRuns
+from streamproof.prove.faults.planned import unmet
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process.children import Children
-from streamproof.prove.process.task import STEPS, Conditions
+from streamproof.prove.process.task import STEPS, ChildResult, Conditions
 from streamproof.prove.process.watched_steps import FIRED
 from streamproof.prove.process.zygote import ChildDied
 from streamproof.prove.record.binding import ScenarioBinding
@@ -22,10 +24,13 @@ from streamproof.prove.subjects.subject import Subject
 
 @dataclass(frozen=True)
 class Crashed:
-    """Whether the crash happened as planned, and which batches were planned then and not committed: they run again."""
+    """Whether the crash happened as planned; which batches were planned then and not committed: they run again; and how the job ended where
+    it did not crash, empty where that is not known.
+    """
 
     fired: bool
     rerun: tuple[int, ...]
+    unmet: str = ""
 
 
 class Crashes:
@@ -40,18 +45,20 @@ class Crashes:
         if plan.mode is Mode.IMAGE:
             assert plan.image is not None, "it is the disk of this mode"
             return self._built(plan.image, recording, binding)
+        ended: ChildResult | None = ChildResult()
         if plan.mode is Mode.KILL:
             from streamproof.prove.process.killing import kill_at
 
             task, environment = self._children.task, self._children.environment
             fired = kill_at(self._subject.folder, recording, plan.step, binding, task, environment)
         elif plan.image is None:
-            fired = self._dies_in_service(plan.step, recording, binding)
+            fired, ended = self._dies_in_service(plan.step, recording, binding)
         else:
             with self._armed.armed(arming(recording.steps, plan.step, action=Action.DIE), recording, binding) as run:
-                fired = bool(run.start(read_state=False).code) and run.fired
+                ended = run.start(read_state=False)
+                fired = bool(ended.code) and run.fired
         rebase(binding.folder)
-        return Crashed(fired, left_open(binding.folder))
+        return Crashed(fired, left_open(binding.folder), "" if fired else unmet(ended))
 
     def _built(self, image: Image, recording: Recording, binding: ScenarioBinding) -> Crashed:
         built = build(image, binding.folder, recording.blobs, self._subject.layout, recording.binding.folder)
@@ -59,17 +66,15 @@ class Crashes:
         self._subject.carry(recording.binding.folder, binding.folder)
         return Crashed(fired, _planned_not_committed(image.files))
 
-    def _dies_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> bool:
-        """Runs the job until it takes a step in a service, and kill -9 ends driver and task there."""
+    def _dies_in_service(self, step: StepName, recording: Recording, binding: ScenarioBinding) -> tuple[bool, ChildResult | None]:
+        """Runs the job until it takes a step in a service, where kill -9 ends driver and task; how it ended, None where its process died."""
         identity = f"{binding.folder.name}-dies"
         running = self._children.start(identity, binding, Conditions(read_state=False, crash_at=str(step)), recording=recording)
-        died = False
-        try:
-            running.result()
-        except ChildDied:
-            died = True
+        ended: ChildResult | None = None
+        with suppress(ChildDied):
+            ended = running.result()
         self._subject.engine.wait_until_ended(str(binding.folder))
-        return died and Path(f"{binding.folder / STEPS}.{FIRED}").exists()
+        return ended is None and Path(f"{binding.folder / STEPS}.{FIRED}").exists(), ended
 
 
 def left_open(folder: Path) -> tuple[int, ...]:

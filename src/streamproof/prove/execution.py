@@ -10,6 +10,7 @@ from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.ids import new_id, short
+from streamproof.core.verdict import Verdict
 from streamproof.errors import (
     DiskFull,
     JvmGone,
@@ -21,7 +22,7 @@ from streamproof.errors import (
     StreamproofError,
 )
 from streamproof.prove import judging
-from streamproof.prove.checkers import Undecided
+from streamproof.prove.checkers import CheckResult, Undecided
 from streamproof.prove.crashing import Crashes, left_open
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.faults.planned import ALONE, BESIDE, Place, injected
@@ -66,6 +67,7 @@ class Ran:
     seconds: float
     rerun: tuple[int, ...] = ()
     not_met: NotMet | None = None
+    unmet: str = ""
     why: Undecided = Undecided.HARNESS_FAILED
 
 
@@ -228,7 +230,7 @@ class Executor:
         with self._lock:
             self._number += 1
             name = f"{self.subject.prefix}s{self._number:05d}"
-        fired, rerun = False, tuple[int, ...]()
+        fired, rerun, unmet = False, tuple[int, ...](), ""
         binding = self.subject.binding(name, by_line=plan.injected.line if plan.injected is not None else "")
         restarted = binding if recording.name != "default" or plan.compared else binding.in_one_batch()
         try:
@@ -238,14 +240,14 @@ class Executor:
             if plan.injected is not None:
                 assert plan.step is not None, "a fault is planned at a step"
                 done = injected(self._injectors, plan.injected, Place(plan.step, plan.image, recording, binding))
-                fired = done.fired
+                fired, unmet = done.fired, done.unmet
                 if done.result is None:
                     rerun = left_open(binding.folder)
                 elif fired or plan.mode is Mode.IMAGE or tries <= 1:
                     return Ran(plan, binding.folder, fired, done.result, "", monotonic_seconds() - started)
             else:
                 crashed = self._crashes.bring_about(plan, recording, binding)
-                fired, rerun = crashed.fired, crashed.rerun
+                fired, rerun, unmet = crashed.fired, crashed.rerun, crashed.unmet
             if not fired and plan.mode is not Mode.IMAGE and tries > 1:
                 return self._once_more(plan, binding, recordings, tries)
             result = self._children.start(name, restarted, recording=recording).result()
@@ -257,7 +259,7 @@ class Executor:
                 return self._once_more(plan, binding, recordings, tries)
             if result.code and self.subject.remedy(binding.folder):
                 result = self._children.start(f"{name}-again", restarted, recording=recording).result()
-            return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun)
+            return Ran(plan, binding.folder, fired, result, "", monotonic_seconds() - started, rerun, unmet=unmet)
         except NotMet as not_met:
             return Ran(plan, binding.folder, True, None, "", monotonic_seconds() - started, not_met=not_met)
         except ChildHung as hang:
@@ -309,6 +311,9 @@ class Executor:
         if ran.result.code:
             return judging.stopped(ran.plan, ran.result, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.subject, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
+        if ran.unmet:
+            said = CheckResult("fault", Verdict.UNKNOWN, problem=ran.unmet, undecided=Undecided.NOT_FIRED)
+            outcome = replace(outcome, checks=[said, *outcome.checks])
         return replace(outcome, notes=ran.result.notes, evidence=None)
 
     def _close(self, name: str) -> None:

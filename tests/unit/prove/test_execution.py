@@ -22,7 +22,7 @@ from streamproof.prove import session
 from streamproof.prove.checkers import Undecided
 from streamproof.prove.crashing import Crashed
 from streamproof.prove.execution import Executor
-from streamproof.prove.faults.planned import ALONE, BESIDE, Injected
+from streamproof.prove.faults.planned import ALONE, BESIDE, Injected, unmet
 from streamproof.prove.plan.planning import Mode
 from streamproof.prove.process.children import Children
 from streamproof.prove.process.machine import MACHINE
@@ -242,6 +242,22 @@ def test_a_live_fault_that_does_not_fire_is_tried_again_and_one_on_a_disk_is_not
     live, on_a_disk = [made._run(planned(mode), {"default": SimpleNamespace(name="default")}) for mode in (Mode.LIVE, Mode.IMAGE)]  # type: ignore[dict-item]
 
     assert (live.fired, on_a_disk.fired, injectors.results) == (True, False, [])
+
+
+def test_a_fault_that_was_not_met_says_how_the_job_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios = Scenarios(tmp_path, ChildResult())
+    said = unmet(ChildResult("sink-unavailable", "kafka does not answer"))
+    scenarios.injectors = Injectors(*[Injected(False, unmet=said)] * 3)  # type: ignore[assignment]
+    made = executor(monkeypatch, scenarios)
+
+    outcome = made._judged(made._run(planned(Mode.LIVE), {"default": SimpleNamespace(name="default")}))  # type: ignore[dict-item]
+
+    assert (outcome.verdict, outcome.fired) == ("unknown", False)
+    assert outcome.checks[0].as_dict()["findings"][0]["what"] == "The job ended before the fault: kafka does not answer"
+    assert [unmet(ended) for ended in (None, ChildResult())] == [
+        "The job's process died before the fault.",
+        "The job came to its end and did not meet the fault.",
+    ]
 
 
 def test_a_fault_that_nobody_does_is_unknown_and_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

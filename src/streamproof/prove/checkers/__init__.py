@@ -101,6 +101,7 @@ class Undecided(StrEnum):
     JVM_GONE = "jvm-gone"
     DISK_FULL = "disk-full"
     MACHINE = "machine"
+    NOT_FIRED = "fault-not-fired"
 
 
 class CannotTell(Exception):

@@ -74,7 +74,7 @@ def _on_outputs(
             continue
         own = [step for step in announced if _is_of(step, output)]
         middle = _of_middle_batch(own)
-        yield from ((fault, step, output) for step in (own if everywhere else middle[:1]))
+        yield from ((fault, step, output) for step in (own if everywhere else _first(middle)))
         if middle and not everywhere:
             return
 
@@ -105,6 +105,20 @@ def _on_own_sinks(
     for output in own:
         steps = [step for step in dict.fromkeys(announced) if _is_of(step, output) and step.side is Side.BEFORE]
         yield from ((fault, step, output) for step in _of_middle_batch(steps))
+
+
+def _first(steps: Sequence[StepName]) -> Sequence[StepName]:
+    """The first one, if there is one; of those that tasks take side by side that of the lowest task: which was there first is chance."""
+    if not steps:
+        return ()
+    phase, side, kind = steps[0].phase, steps[0].side, _without_task(steps[0].kind)
+    return [min((step for step in steps if (step.phase, step.side, _without_task(step.kind)) == (phase, side, kind)), key=str)]
+
+
+def _without_task(kind: str) -> str:
+    """ "calls.call" of "calls.call.1", the step of the second task."""
+    name, _, task = kind.rpartition(".")
+    return name if task.isdigit() else kind
 
 
 def _is_of(step: StepName, sink: str) -> bool:

@@ -11,7 +11,7 @@ from streamproof.core.phases import StepName
 from streamproof.errors import StreamproofError, TwoDrivers
 from streamproof.prove.faults.armed import ArmedRuns
 from streamproof.prove.faults.fault import ServiceFault, Strike, Struck, revive
-from streamproof.prove.faults.planned import Injected, Place, PlannedFault
+from streamproof.prove.faults.planned import Injected, Place, PlannedFault, unmet
 from streamproof.prove.process import own_jvm
 from streamproof.prove.process.children import Children, Run, patience
 from streamproof.prove.process.desk import Call, Desk
@@ -62,10 +62,9 @@ class ServiceFaultInjector:
 
     def inject(self, fault: PlannedFault, place: Place) -> Injected | None:
         """Runs the job to its end, or until it stops, with the fault on the way; then ends the fault. The job has still to be started again."""
-        return Injected(self._strike(fault, place)) if isinstance(fault, Strike) else None
+        return self._strike(fault, place) if isinstance(fault, Strike) else None
 
-    def _strike(self, strike: Strike, place: Place) -> bool:
-        """True if it fired."""
+    def _strike(self, strike: Strike, place: Place) -> Injected:
         fault, binding = strike.fault, place.binding
         struck = Struck(
             services=self._site.running,
@@ -81,10 +80,12 @@ class ServiceFaultInjector:
         if self._unmended:
             raise StreamproofError(f"An earlier fault could not be mended: {self._unmended}")
         fault.make_ready(struck)
+        ended: ChildResult | None = None
         try:
             with self._desk.expecting(hit) as call:
                 try:
-                    struck.stopped_by = self._meeting(call, fault, place).code
+                    ended = self._meeting(call, fault, place)
+                    struck.stopped_by = ended.code
                 except ChildHung as hang:
                     hang.fired = call.fired
                     raise
@@ -97,7 +98,8 @@ class ServiceFaultInjector:
             self._mend(fault, struck)
         if call.problem:
             raise StreamproofError(f"The fault failed: {call.problem}")
-        return call.fired and waited and fault.met(struck)
+        fired = call.fired and waited and fault.met(struck)
+        return Injected(fired, unmet="" if fired else unmet(ended))
 
     def _started_again(self, strike: Strike, place: Place, struck: Struck) -> bool:
         """Starts the job while its service is still down; whether, when the driver died, the batch was committed and its rows waited."""

@@ -59,10 +59,32 @@ class Place:
 
 @dataclass(frozen=True)
 class Injected:
-    """What became of a fault: whether it fired; and how the job came to its end, None where it has still to be started again."""
+    """What became of a fault.
+
+    Parameters
+    ----------
+    fired
+        Whether it was done, and met by the job.
+    result
+        How the job came to its end; None where it has still to be started again.
+    unmet
+        How the job ended where it did not meet its fault, as a sentence; empty where that is not known.
+    """
 
     fired: bool
     result: ChildResult | None = None
+    unmet: str = ""
+
+
+def unmet(result: ChildResult | None) -> str:
+    """What is said of a job that ended (None where its process died) without having met its fault."""
+    if result is None:
+        return "The job's process died before the fault."
+    return (
+        f"The job ended before the fault: {result.message}"
+        if result.code
+        else "The job came to its end and did not meet the fault."
+    )
 
 
 class Injector(Protocol):
