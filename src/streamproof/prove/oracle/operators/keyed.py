@@ -103,6 +103,10 @@ class Keyed(Twin):
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.key, *self.names]))
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return tuple(f"key {name} (is null)" for name in self.key)
+
     def refuses(self, values: Mapping[str, Any]) -> str | None:
         return next((f"key {name} (is null)" for name in self.key if values[name] is None), None)
 
