@@ -9,6 +9,7 @@ time is that of all micro-batches but the first, by Spark's own account of them.
 
 import argparse
 import json
+import statistics
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -91,6 +92,7 @@ def _seconds(query: object) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--python", action="store_true", help="with Python's transformWithState")
     options = parser.parse_args()
     spark = start_session("benchmark", SETTINGS, proof=True)
@@ -102,12 +104,13 @@ def main() -> None:
         files = spark.read.parquet(str(source)).withColumn("file", F.input_file_name())
         updates = files.select("file", "client").distinct().count() * (options.batches - 1) / options.batches
         rates: dict[str, list[float]] = {name: [] for name in sides}
-        for turn in range(3):
+        for turn in range(options.turns):
             for name, run in sides.items():
                 folder = Path(base) / f"{name}-{turn}"
                 folder.mkdir()
                 rates[name].append(updates / run(spark, source, folder))
-    print(json.dumps({name: [round(rate) for rate in found] for name, found in rates.items()}))
+                print(f"{name}: {rates[name][-1]:,.0f} key updates a second", flush=True)
+    print(json.dumps({name: round(statistics.median(found)) for name, found in rates.items()}))
 
 
 if __name__ == "__main__":
