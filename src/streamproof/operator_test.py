@@ -17,7 +17,7 @@ from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.model import Tree
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
-from streamproof.prove.subjects.job.calls import AskedStream, written_down
+from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
 
 _LIKE_AN_INSTANT = 10**14
 """Microseconds since 1970 from 1973 on: such a number in a row or in state is shown as an instant."""
@@ -60,7 +60,7 @@ class OperatorTest:
 
     def __init__(self, steps: Callable[[Any], Any], *, event_time: str, lag: str = "0 seconds") -> None:
         with written_down():
-            asked = steps(AskedStream.of_source("rows"))
+            asked = steps(stream_of("rows"))
         if not isinstance(asked, AskedStream):
             raise JobDefinitionError(
                 f"OperatorTest() got steps that return a {type(asked).__name__}.",

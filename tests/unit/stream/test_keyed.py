@@ -35,6 +35,7 @@ def keyed(*key, **given):
         ({"on_row": sp.step(set={"n": "n + 1"})}, "keyed() gives no row"),
         ({"on_row": sp.step(emit=sp.emit("n", to="x"))}, "each emit() names another by to="),
         ({"on_row": sp.step(emit=[sp.emit("n"), sp.emit("card")])}, "gives the main output the columns card"),
+        ({"on_row": sp.step(emit=sp.emit("n AS _trace"))}, "emits a column _trace, which is a name of Streamproof's own"),
         ({"on_timer": {"n": GIVES}}, "a timer cannot be called n"),
         ({"on_timer": {"t": "n"}}, "keyed(on_timer t) is a str"),
         ({"ttl": None}, "does not say how long a key is remembered"),

@@ -168,7 +168,7 @@ class Compiled:
         from pyspark.sql import functions as F
 
         # The comment is in what Spark says of an expression that fails while it runs.
-        made: dict[str, Column] = {name: F.expr(f"{text} /* keyed {where}: {name} */") for name, text in texts.items()}
+        made: dict[str, Column] = {name: F.expr(f"{_whole(text)} /* keyed {where}: {name} */") for name, text in texts.items()}
         for name, column in made.items() if types is None else ():
             said = f"keyed(): {where}: {name}, {_shown(texts[name])},"
             why = why_unfit(analysed(rows, column, said, columns, _REQUIRED))
@@ -205,17 +205,23 @@ class Compiled:
 
 def _list(one: Emit) -> str:
     """An emission as a list of rows."""
-    row = f"named_struct({', '.join(f'{_text(name)}, {text}' for name, text in one.columns.items())})"
-    rows = f"array({row})" if one.each is None else f"transform({one.each}, {EACH} -> {row})"
-    return rows if one.when is None else f"CASE WHEN {one.when} THEN {rows} END"
+    row = f"named_struct({', '.join(f'{_text(name)}, {_whole(text)}' for name, text in one.columns.items())})"
+    rows = f"array({row})" if one.each is None else f"transform({_whole(one.each)}, {EACH} -> {row})"
+    return rows if one.when is None else f"CASE WHEN {_whole(one.when)} THEN {rows} END"
 
 
 def _entry(field: str, inside: str, text: str) -> str:
     """A map with an entry set, which is then its last, or removed; a list with one more element."""
-    if not inside:
+    text, inside = _whole(text), _whole(inside)
+    if not inside.strip():
         return f"array_append({field}, {text})"
     others = f"map_filter({field}, (_k, _v) -> NOT _k <=> ({inside}))"
     return f"IF(({text}) IS NULL OR ({inside}) IS NULL, {others}, map_concat({others}, map({inside}, {text})))"
+
+
+def _whole(text: str) -> str:
+    """A text inside another one: a comment at its end takes nothing of that along."""
+    return f"{text}\n"
 
 
 def _text(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from streamproof.core.durations import format_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, Field, Step, place_of
+from streamproof.stream.names import own_name
 from streamproof.stream.windows.durations import duration_of
 
 NEVER = "never"
@@ -173,6 +174,10 @@ def _require_alike(rules: Rules) -> None:
     columns: dict[str | None, tuple[str, ...]] = {}
     for where, step in rules.steps.items():
         for one in step.emits:
+            if (taken := own_name(one.columns)) is not None:
+                raise JobDefinitionError(
+                    f"{where} emits a column {taken}, which is a name of Streamproof's own.", remedy="Give the column another name."
+                )
             before = columns.setdefault(one.to, tuple(one.columns))
             if before != tuple(one.columns):
                 output = "the main output" if one.to is None else f'the output "{one.to}"'

@@ -42,6 +42,7 @@ def test_a_faultless_history_passes_every_checker(shape):
         "late-routing",
         "rejected-routing",
         "duplicate-routing",
+        "made-sides",
         "watermark",
         "state-contents",
         "liveness",

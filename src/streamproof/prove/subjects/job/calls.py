@@ -37,11 +37,6 @@ class AskedStream:
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
 
-    @classmethod
-    def of_source(cls, name: str) -> "AskedStream":
-        """The stream of a source."""
-        return cls(Asked(name))
-
     def require(self, **conditions: "str | Column") -> "AskedStream":
         return AskedStream(self.asked.then("require", conditions=dict(conditions)))
 
@@ -94,6 +89,11 @@ class AskedStream:
         return AskedSide(f"overflow:{field}")
 
 
+def stream_of(source: str) -> AskedStream:
+    """The stream of a source."""
+    return AskedStream(Asked(source))
+
+
 class AskedWindow:
     """A stream cut into windows, waiting for its aggregates: the two calls are one operator."""
 
@@ -122,7 +122,7 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
     with written_down():
         job = load_job(config)
         try:
-            returned: Any = job.function(**{name: AskedStream.of_source(name) for name in job.sources})
+            returned: Any = job.function(**{name: stream_of(name) for name in job.sources})
             outputs: Mapping[str, Any] = returned.asked_for
         except StreamproofError:
             raise
