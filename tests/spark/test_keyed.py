@@ -59,6 +59,17 @@ def test_each_row_meets_the_state_of_its_key_in_the_order_of_event_times(small_j
     assert (found.adds_up, found.account.emitted, found.account.absorbed) == (True, 4, 4)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_column_can_decide_between_rows_of_one_time(small_job, reverse):
+    job = small_job(asked(ttl='20 seconds", order_by="id'), BOUND)
+    rows = [event(f"e{number}", 1, v=float(number)) for number in range(6)]
+    job.feed([*reversed(rows)] if reverse else rows)
+
+    job.run()
+
+    assert shown(job.rows("kept"), "id", "n") == [(f"e{number}", number + 1) for number in range(1, 6)]
+
+
 def test_a_timer_fires_when_the_watermark_is_there_and_the_key_is_then_forgotten(small_job):
     job = small_job(asked(state='{"n": "0L"}', on_row=SILENT, on_timer=FIRES, ttl="5 seconds"), BOUND)
     for rows in ([event("e1", 0), event("e2", 3)], [event("z1", 23, client="z")], [event("e3", 30), event("z2", 30, client="z")]):

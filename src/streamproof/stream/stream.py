@@ -185,6 +185,7 @@ class Stream:
         on_row: Step,
         on_timer: "Mapping[str, Step] | None" = None,
         ttl: str | None = None,
+        order_by: str | None = None,
     ) -> "Stream":
         """State of a key that is declared in SQL: each row changes it and gives rows; so does a timer that is due.
 
@@ -205,6 +206,8 @@ class Stream:
         ttl
             How long a key is remembered after the latest event time of its rows, and until its timers have fired, such as "1 day". A row that
             comes at that instant or after it begins anew. "never" remembers keys for ever.
+        order_by
+            A column: of rows of one event time those come first that are least by it, before a hash decides.
 
         Raises
         ------
@@ -213,7 +216,7 @@ class Stream:
             another type than its field, or is not deterministic.
         """
         self._before_state("keyed")
-        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl)))
+        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl, order_by)))
 
     def window(
         self,

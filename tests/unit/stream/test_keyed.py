@@ -38,6 +38,7 @@ def keyed(*key, **given):
         ({"on_row": sp.step(emit=sp.emit("n AS _trace"))}, "emits a column _trace, which is a name of Streamproof's own"),
         ({"on_timer": {"n": GIVES}}, "a timer cannot be called n"),
         ({"on_timer": {"t": "n"}}, "keyed(on_timer t) is a str"),
+        ({"order_by": 1}, "keyed(order_by=...) got a int"),
         ({"ttl": None}, "does not say how long a key is remembered"),
         ({"ttl": "0 seconds"}, "a key is remembered for nothing"),
         ({"ttl": "soon"}, "is not a duration"),

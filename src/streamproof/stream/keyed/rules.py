@@ -30,6 +30,8 @@ class Rules:
         By the name of each timer what it does when it is due.
     ttl
         How long a key is remembered after the latest event time of its rows; None for ever.
+    order_by
+        By what rows of one event time are put in order, before a hash decides; None where that does at once.
     """
 
     key: tuple[str, ...]
@@ -37,6 +39,7 @@ class Rules:
     on_row: Step
     on_timer: Mapping[str, Step]
     ttl: timedelta | None
+    order_by: str | None = None
 
     @cached_property
     def state(self) -> Mapping[str, Field]:
@@ -63,7 +66,7 @@ class Rules:
         return NEVER if self.ttl is None else format_duration(self.ttl)
 
 
-def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any) -> Rules:
+def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None) -> Rules:
     """JobDefinitionError unless the arguments of keyed() make sense together."""
     if not key:
         raise JobDefinitionError(
@@ -77,7 +80,9 @@ def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: 
     for where, one in steps.items():
         if not isinstance(one, Step):
             raise JobDefinitionError(f"keyed({where}) is a {type(one).__name__}.", required="It takes sp.step(set=..., emit=...).")
-    found = Rules(key, fields, on_row, dict(on_timer or {}), _ttl(ttl))
+    if order_by is not None and not isinstance(order_by, str):
+        raise JobDefinitionError(f"keyed(order_by=...) got a {type(order_by).__name__}.", required="It takes the name of a column.")
+    found = Rules(key, fields, on_row, dict(on_timer or {}), _ttl(ttl), order_by)
     for name in found.on_timer:
         _require_name("timer", name, fields)
     _require_same_key(found)

@@ -12,7 +12,8 @@ from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, place_of
 from streamproof.stream.keyed.rules import Rules, rules_of
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
-from streamproof.stream.names import PLACE, RECORDS, TRACE, quoted, visible
+from streamproof.stream.names import NUMBER, PLACE, RECORDS, TRACE, quoted, visible
+from streamproof.stream.operators.latest import comparable
 from streamproof.stream.operators.operator import Exercise, Kept, Operator, RowWise, Stateful, typed
 from streamproof.stream.windows.window import delay_of
 
@@ -107,7 +108,9 @@ class Keyed(Stateful):
         plain = _plain(rows)
         compiled = Compiled(self.rules, empty_rows(rows.sparkSession, plain))
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        coming = rows.select(*map(quoted, plain.names), _hash(plain).alias(PLACE), trace.alias(TRACE))
+        by = self.rules.order_by
+        order = F.lit(None).cast("bigint") if by is None else comparable(rows, by, "keyed")
+        coming = rows.select(*map(quoted, plain.names), order.alias(NUMBER), _hash(plain).alias(PLACE), trace.alias(TRACE))
         given = keyed_rows(coming, compiled, event_time, forgets=bool(delay_of(rows, event_time)), traced=TRACE in rows.columns)
         for side, (number, why) in _ASIDE.items():
             if side in self.sides:
@@ -143,7 +146,8 @@ class Keyed(Stateful):
         )
 
     def mentioned(self) -> Sequence[Mention]:
-        return (Mention("keyed()", self.rules.key, exact=True),)
+        order = () if self.rules.order_by is None else (Mention("keyed(order_by=...)", (self.rules.order_by,), exact=True),)
+        return (Mention("keyed()", self.rules.key, exact=True), *order)
 
     def columns(self, known: Known, look: Look) -> Known:
         look.mentions(self.mentioned(), known)
@@ -176,9 +180,9 @@ class Keyed(Stateful):
         return parts
 
 
-def keyed_by(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any) -> Keyed:
+def keyed_by(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None) -> Keyed:
     """JobDefinitionError unless the arguments of keyed() make sense."""
-    return Keyed(rules_of(key, state, on_row, on_timer, ttl))
+    return Keyed(rules_of(key, state, on_row, on_timer, ttl, order_by))
 
 
 def side_of(node: "Node", kind: str, name: str) -> Side:

@@ -90,7 +90,7 @@ class Latest(Stateful):
 
         text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), WHOLE_TEXT))
         tie = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        order = _comparable(rows, self.order_by)
+        order = comparable(rows, self.order_by, "latest")
         return F.struct(order.alias("order"), F.unix_micros(quoted(event_time)).alias("time"), text.alias("hash"), tie.alias("tie"))
 
     def refuses(self, method: str) -> JobDefinitionError | None:
@@ -140,8 +140,8 @@ def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
     return Latest(key, order_by, horizon)
 
 
-def _comparable(rows: "DataFrame", name: str) -> "Column":
-    """A column as `Newest` compares it, in Spark's order: a whole number, a double, a decimal, or bytes."""
+def comparable(rows: "DataFrame", name: str, call: str) -> "Column":
+    """A column as Java compares it (`Newest`), in Spark's order: a whole number, a double, a decimal, or bytes."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
@@ -160,7 +160,7 @@ def _comparable(rows: "DataFrame", name: str) -> "Column":
         case T.StringType() if type_ == T.StringType():
             return column.cast("binary")
     raise JobDefinitionError(
-        f"latest(order_by={name!r}): the column is {type_.simpleString()}.",
+        f"{call}(order_by={name!r}): the column is {type_.simpleString()}.",
         required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
         remedy="Make such a column by transform() before it.",
     )

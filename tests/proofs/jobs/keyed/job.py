@@ -9,7 +9,11 @@ def keyed(payments: sp.Stream) -> sp.Outputs:
     checked = payments.require(amount="amount > 0")
     watched = checked.keyed(
         "card",
-        state={"recent": sp.list_of("timestamp", at_most=3), "total": "CAST(0 AS DECIMAL(18, 2))", "shops": sp.map_of("string", "bigint", at_most=4)},
+        state={
+            "recent": sp.list_of("timestamp", at_most=3),
+            "total": "CAST(0 AS DECIMAL(18, 2))",
+            "shops": sp.map_of("string", "bigint", at_most=4),
+        },
         on_row=sp.step(
             set={
                 "recent": "array_append(filter(recent, at -> at > ts - INTERVAL 1 MINUTE), ts)",

@@ -174,6 +174,17 @@ def test_of_different_events_of_one_time_nothing_is_promised():
     assert model_of(shape(COUNTED), [[one("e-1", 100)], [one("e-2", 100)]]).ambiguous == ()
 
 
+def test_a_column_can_decide_between_events_of_one_time():
+    ordered = {**COUNTED, "order_by": "v"}
+    model = model_of(
+        shape(ordered), [[one("e-1", 100, v=3.0), one("e-2", 100, v=2.0), one("e-3", 100, v=None), one("e-4", 99, v=9.0)]]
+    )
+
+    assert [trace for trace, _ in given_rows(model, 0)] == ["e-3", "e-2", "e-1"]
+    assert model.ambiguous == ()
+    assert model_of(shape(ordered), [[one("e-1", 100), one("e-2", 100)]]).ambiguous == (("a",),)
+
+
 def test_an_expression_that_plain_python_does_not_work_out_is_refused_by_name():
     with pytest.raises(ScenarioError, match=r"the plain model has no levenshtein\(\)|LEVENSHTEIN"):
         shape({**COUNTED, "on_row": sp.step(emit=sp.emit("levenshtein(client, 'a') AS far"))}).query  # noqa: B018

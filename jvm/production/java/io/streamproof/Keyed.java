@@ -50,6 +50,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
 
   private final Rules rules;
   private final int time;
+  private final int order;
   private final int place;
   private final int trace;
   private final int row;
@@ -58,9 +59,10 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
   private Keyed(Rules rules, int first) {
     this.rules = rules;
     this.time = first;
-    this.place = first + 1;
-    this.trace = first + 2;
-    this.row = first + 3;
+    this.order = first + 1;
+    this.place = first + 2;
+    this.trace = first + 3;
+    this.row = first + 4;
   }
 
   /**
@@ -128,7 +130,8 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
    * What comes out: `_place`, the number of the output, or one of the places above; `_row`, its bytes; `_records`, how many records are first in
    * a row by it; and `_trace`, what tells the row apart in a proof.
    *
-   * @param rows what comes in, with two more columns: `_place`, a hash of the row (bigint), and `_trace` (string, null outside a proof)
+   * @param rows what comes in, with more columns: `_number`, what puts rows of one time in order (null where nothing
+   *     does), `_place`, a hash of the row (bigint), and `_trace` (string, null outside a proof)
    * @param columns the columns of the rows that expressions see, in the order of the relations that these are over
    */
   public static Dataset<Row> of(Dataset<Row> rows, List<String> key, List<String> columns, String eventTime, Rules rules) {
@@ -141,6 +144,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       coming.add(column(eventTime)); // Spark asks for a column with a watermark where state has timeouts
     }
     coming.add(functions.unix_micros(column(eventTime)).as("_time"));
+    coming.add(column("_number"));
     coming.add(column("_place"));
     coming.add(column("_trace").cast(DataTypes.BinaryType).as("_trace"));
     coming.add(Packed.of(struct, seen).as("_row"));
@@ -160,7 +164,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
         .groupBy(key.stream().map(Keyed::column).toArray(Column[]::new))
         .as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()))
         .flatMapGroupsWithState(
-            new Keyed(rules, coming.size() - 4),
+            new Keyed(rules, coming.size() - 5),
             OutputMode.Update(),
             Encoders.row(state),
             Encoders.row(given),
@@ -196,6 +200,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       Comparator<Row> byTime = Comparator.comparingLong(one -> one.getLong(time));
       found.sort(
           byTime
+              .thenComparing((one, other) -> Newest.compared(one.get(order), other.get(order)))
               .thenComparingLong(one -> one.getLong(place))
               .thenComparing(one -> (byte[]) one.get(trace), Comparator.nullsFirst(Arrays::compareUnsigned)));
     }

@@ -220,7 +220,7 @@ public final class Newest implements FlatMapGroupsWithStateFunction<Row, Row, Ro
   }
 
   @SuppressWarnings("unchecked")
-  private static int compared(Object one, Object other) {
+  static int compared(Object one, Object other) {
     if (one == null || other == null) {
       return Boolean.compare(one != null, other != null);
     }

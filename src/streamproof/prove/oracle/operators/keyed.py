@@ -72,6 +72,7 @@ class Keyed(Twin):
     on_timer: Mapping[str, Does]
     ttl_us: int | None
     names: tuple[str, ...]
+    order_by: str | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Keyed":
@@ -91,6 +92,7 @@ class Keyed(Twin):
                 {name.lower(): _does(step) for name, step in timers.items()},
                 None if given["ttl"] == "never" else micros(given["ttl"]),
                 _columns(given["on_row"], [*map(str.lower, said), *_OWN]),
+                given.get("order_by"),
             )
         except sql.NotModelled as problem:
             raise ScenarioError(
@@ -101,7 +103,7 @@ class Keyed(Twin):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*self.key, *self.names]))
+        return tuple(dict.fromkeys([*self.key, *self.names, *([] if self.order_by is None else [self.order_by])]))
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -183,9 +185,9 @@ class OfKeys(State):
         return {key: known.fields for key, known in self.known.items()}
 
     def _of_key(self, key: Key, rows: Sequence[Row], batch: "_Batch") -> None:
-        ordered = sorted(rows, key=lambda row: (row.time_us or 0, row.traces))
+        ordered = sorted(rows, key=lambda row: (self._place(row), row.traces))
         for one, next_ in itertools.pairwise(ordered):
-            if one.time_us == next_.time_us and event_id(one.traces[0]) != event_id(next_.traces[0]):
+            if self._place(one) == self._place(next_) and event_id(one.traces[0]) != event_id(next_.traces[0]):
                 self.ambiguous.append(key)
         known = self.known.get(key)
         for row in ordered:
@@ -206,6 +208,11 @@ class OfKeys(State):
             self.known.pop(key, None)
         else:
             self.known[key] = known
+
+    def _place(self, row: Row) -> tuple[Any, ...]:
+        """By time, and then by a column, where the job names one: a row without a value comes first."""
+        order = None if self.twin.order_by is None else row.values[self.twin.order_by]
+        return (row.time_us or 0, order is not None, sql.rank(order) if order is not None else 0)
 
     def _take(self, known: _Known, row: Row, batch: "_Batch") -> None:
         (trace,) = row.traces

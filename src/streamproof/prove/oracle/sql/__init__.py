@@ -13,6 +13,7 @@ from sqlglot import exp
 from streamproof.prove.oracle.sql import lists, names, numbers, truth
 from streamproof.prove.oracle.sql.made import FUNCTIONS, MAKERS, SPECIAL, Env, NotModelled, Refused, Value, made, parsed
 
+rank = truth.rank
 _ROOMS = (names, numbers, truth, lists)
 """They add what they work out when they are imported."""
 
@@ -48,4 +49,4 @@ def modelled() -> list[str]:
     return sorted({kind.__name__ for kind in MAKERS} | set(FUNCTIONS) | set(SPECIAL))
 
 
-__all__ = ["Env", "NotModelled", "Refused", "Value", "modelled", "names_in", "typed_by", "value_of"]
+__all__ = ["Env", "NotModelled", "Refused", "Value", "modelled", "names_in", "rank", "typed_by", "value_of"]

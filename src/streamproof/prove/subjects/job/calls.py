@@ -57,8 +57,11 @@ class AskedStream:
     def latest(self, *key: str, order_by: str, within: str) -> "AskedStream":
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
-    def keyed(self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None) -> "AskedStream":
-        return AskedStream(self.asked.then("keyed", key=key, state=state, on_row=on_row, on_timer=on_timer, ttl=ttl))
+    def keyed(
+        self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None, order_by: str | None = None
+    ) -> "AskedStream":
+        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by}
+        return AskedStream(self.asked.then("keyed", key=key, **asked))
 
     def window(
         self,
