@@ -3,8 +3,8 @@
 jvm/production/java and jvm/spark become src/streamproof/_jars/streamproof-production-4.3.jar, one for each minor version of Spark. A class below
 jvm/spark/4.1 holds from 4.1 to the next version that has a file of the same name. jvm/proof/java (which may use production's classes)
 becomes streamproof-proof.jar, one for all versions. They are compiled with javac: for the installed Spark against the jars that pyspark brings,
-for the others (in a wheel, and with `--all`) against Spark's own jars on Maven Central. The same sources and the same compiler give the same
-bytes. A jar whose sources have not changed is left alone.
+for the others (in a wheel, and with `--all`) against Spark's own jars on Maven Central, or on the mirror that STREAMPROOF_MAVEN names. The
+same sources and the same compiler give the same bytes. A jar whose sources have not changed is left alone.
 """
 
 import hashlib
@@ -15,11 +15,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 import zipfile
 from collections.abc import Callable, Mapping
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -31,11 +34,15 @@ JARS = ROOT / "src" / "streamproof" / "_jars"
 JAVA_RELEASE = "17"
 SPARK = ("4.0", "4.1", "4.2", "4.3")
 """The versions that there is a jar for, from the oldest."""
-MAVEN_CENTRAL = "https://repo1.maven.org/maven2/org/apache/spark"
+MAVEN_CENTRAL = "https://repo1.maven.org/maven2"
+MIRROR = "STREAMPROOF_MAVEN"
+"""Names another Maven repository, as for the jars that a run fetches."""
 SOURCES_ENTRY = "META-INF/streamproof-sources"
 PAGES = ("what-a-pass-means.md", "incidents")
 """The pages below docs/ that reports name: a wheel brings them."""
 _EPOCH = (1980, 1, 1, 0, 0, 0)
+_PAUSE_SECONDS = 1.0
+"""After which a fetch that broke off is tried once more."""
 
 
 class JarsNotBuilt(RuntimeError):
@@ -112,13 +119,13 @@ def _fetched(listed: Path, version: str) -> list[Path]:
         jar = folder / name
         if not jar.is_file() or hashlib.sha256(jar.read_bytes()).hexdigest() != checksum:
             artifact, full = name.removesuffix(".jar").rsplit("-", 1)
-            address = f"{MAVEN_CENTRAL}/{artifact}/{full}/{name}"
+            address = f"{_repository()}/org/apache/spark/{artifact}/{full}/{name}"
             try:
-                with urllib.request.urlopen(address, timeout=120) as answer:  # noqa: S310 -- the scheme is https
-                    content = answer.read()
-            except OSError as problem:
+                content = _answer(address)
+            except (OSError, HTTPException, ValueError) as problem:  # ValueError: the mirror's address has no scheme
                 raise JarsNotBuilt(
-                    f"{address} cannot be fetched: {problem}. A wheel has classes for each of {', '.join(SPARK)}."
+                    f"{address} cannot be fetched: {problem}. A wheel has classes for each of {', '.join(SPARK)}. "
+                    f"{MIRROR} names a mirror of Maven Central."
                 ) from None
             if hashlib.sha256(content).hexdigest() != checksum:
                 raise JarsNotBuilt(f"{address} is not the file that {listed.relative_to(ROOT)} names: its SHA-256 is another one.")
@@ -127,6 +134,28 @@ def _fetched(listed: Path, version: str) -> list[Path]:
             unfinished.replace(jar)
         found.append(jar)
     return found
+
+
+def _repository() -> str:
+    """The Maven repository that is asked: the mirror that is named, else Maven Central."""
+    return (os.environ.get(MIRROR) or MAVEN_CENTRAL).rstrip("/")
+
+
+def _answer(address: str) -> bytes:
+    """What an address holds; it is asked a second time where the connection breaks off or the repository is busy."""
+    try:
+        return _asked(address)
+    except (OSError, HTTPException) as problem:
+        if isinstance(problem, HTTPError) and problem.code != 429 and problem.code < 500:
+            raise  # it would answer the same
+        time.sleep(_PAUSE_SECONDS)
+        return _asked(address)
+
+
+def _asked(address: str) -> bytes:
+    with urllib.request.urlopen(address, timeout=120) as answer:  # noqa: S310 -- the mirror is the user's
+        content: bytes = answer.read()
+        return content
 
 
 def _lines(file: Path) -> list[str]:

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from architecture.modules import MODULES, SOURCE, imported, imports, name_of, named, parsed
-from streamproof.config.sinks import SINKS, ServiceSink
+from streamproof.config.sinks import SINKS
 from streamproof.config.sources import SOURCES
+from streamproof.core.opened import Opened
+from streamproof.stream import emissions
 
 OF_EVERY_OPERATOR = {"streamproof.stream.operators.operator", "streamproof.stream.operators.Operator"}
 """What others may know of operators: what each of them answers."""
@@ -48,20 +50,67 @@ def test_nobody_asks_which_kind_a_source_is_of(path):
         assert not _of_one_kind_of_source(path)
 
 
-ANSWERS_FOR_SERVICES = ("config/", "connectors/", "prove/services/")
+ANSWERS_FOR_SINKS = ("config/", "connectors/", "prove/services/")
 """Where each kind of sink and service has its own module; in `prove/services/` it says what a proof asks of it."""
 
 
 def _of_one_kind_of_sink(path: Path) -> set[str]:
-    """The names by which a module knows one kind of sink of a service; folders, and what all services have, are none."""
-    kinds = {table.__name__ for table in SINKS.values() if issubclass(table, ServiceSink)}
-    return {name for name, _ in imports(path) if name.rpartition(".")[2] in kinds}
+    """The names by which a module knows one kind of sink, or asks whether one is of a service."""
+    kinds = {table.__name__ for table in SINKS.values()}
+    return {name for name, _ in imports(path) if name.rpartition(".")[2] in kinds} | {
+        name for name in _asked_for(parsed(path)) if name in {*kinds, "ServiceSink"}
+    }
+
+
+def _asked_for(tree: ast.Module) -> Iterator[str]:
+    """The classes that `isinstance` is asked for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            yield from (one.id for argument in node.args[1:] for one in ast.walk(argument) if isinstance(one, ast.Name))
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_nobody_asks_which_kind_a_sink_is_of(path):
-    if not name_of(path).startswith(ANSWERS_FOR_SERVICES):
+    if not name_of(path).startswith(ANSWERS_FOR_SINKS):
         assert not _of_one_kind_of_sink(path)
+
+
+KNOW_SYSTEMS = ("config/", "connectors/", "lab/", "prove/services/", "prove/sources/", "prove/faults/", "prove/subjects/pyspark/")
+"""Where a system has a module, and where a job of somebody else's is read, which names Spark's formats."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_decides_by_the_name_of_a_connector(path):
+    if not name_of(path).startswith(KNOW_SYSTEMS):
+        assert not set(_decided_by(parsed(path))) & {*SINKS, *SOURCES}
+
+
+KNOW_EMISSIONS = ("stream/", "prove/oracle/", "checkpoint/state.py")
+"""Where emissions and operators are; and the readers of state, which say what each of Spark's operators holds."""
+WORDS = {kind.name for kind in vars(emissions).values() if isinstance(kind, type) and hasattr(kind, "name")} | {
+    *map(str, Opened)
+} - {"key"}
+"""What emissions are called, and what is open in a state; "key" is the word for much else."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_decides_by_an_emission_or_by_what_is_open(path):
+    place = name_of(path)
+    if place.startswith(KNOW_EMISSIONS):
+        return
+
+    assert not set(_decided_by(parsed(path))) & WORDS
+    assert not {name for name in imported(path) if re.match(r"streamproof\.stream\.emissions\.[A-Z](?!mission$)[a-z]", name)}
+
+
+TAKE_OUT_COPIES = ("core/sides.py", "stream/", "runtime/rows/doors.py", "replay/bounded/doors.py")
+"""Who takes the copies out, and the operator and the property of a stream that do so."""
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_nobody_asks_whether_a_side_output_is_that_of_copies(path):
+    if not name_of(path).startswith(TAKE_OUT_COPIES):
+        assert "streamproof.core.sides.DUPLICATE" not in imported(path)
 
 
 def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
@@ -69,6 +118,22 @@ def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
     asking.write_text("from streamproof.config import PostgresSink\n")
 
     assert _of_one_kind_of_sink(asking) == {"streamproof.config.PostgresSink"}
+
+    asking.write_text("def asks(sink):\n    return isinstance(sink, (int, ServiceSink)) or isinstance(sink, FilesSink)\n")
+
+    assert _of_one_kind_of_sink(asking) == {"ServiceSink", "FilesSink"}
+
+
+def test_who_decides_by_a_word_is_found():
+    assert {"corrections", "early", "final", "window"} <= WORDS
+    forms = (
+        'made.get("emission") == "final"',
+        '{"window": 1, "key": 2}[opened]',
+        '{"final": 1}.get(opened)',
+        'f(opened) in ("final",)',
+    )
+
+    assert [sorted(WORDS & set(_decided_by(ast.parse(text)))) for text in forms] == [["final"], ["window"], ["final"], ["final"]]
 
 
 def test_who_asks_for_the_kind_of_a_source_is_found(tmp_path):
@@ -138,3 +203,11 @@ def _compared(tree: ast.Module) -> Iterator[str]:
         sides += [node.value] if isinstance(node, ast.MatchValue) else []
         for side in sides:
             yield from (one.value for one in ast.walk(side) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+def _decided_by(tree: ast.Module) -> Iterator[str]:
+    """The same, and the keys of a table that something is looked up in at once."""
+    yield from _compared(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.value, ast.Dict):
+            yield from (key.value for key in node.value.keys if isinstance(key, ast.Constant) and isinstance(key.value, str))

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from architecture.modules import MODULES, imports, name_of
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "streamproof"
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -59,8 +61,30 @@ def test_the_index_of_the_decisions_has_each_page():
 def test_each_page_that_says_how_to_add_something_is_linked():
     pages = {path.name for path in CONTRIBUTING if path.name != "README.md"}
 
-    for index, folder in ((ROOT / "CONTRIBUTING.md", "docs/contributing/"), (ROOT / "docs" / "contributing" / "README.md", "")):
-        assert set(re.findall(rf"\]\({folder}([\w-]+\.md)\)", index.read_text(encoding="utf-8"))) == pages
+    index = (ROOT / "docs" / "contributing" / "README.md").read_text(encoding="utf-8")
+
+    assert set(re.findall(r"\]\(([\w-]+\.md)\)", index)) == pages
+    assert "](docs/contributing/README.md)" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("operator.md", {"Shifts", "shifts", "PlainShifts"}),
+        ("source.md", {"RateSource"}),
+        ("sink.md", {"RedisSink"}),
+    ],
+)
+def test_a_page_names_each_file_that_a_kind_which_is_there_is_imported_in(page, names):
+    """Who adds another one has to touch them too."""
+    text = (ROOT / "docs" / "contributing" / page).read_text(encoding="utf-8")
+    told = re.findall(r"`(src/streamproof/[\w./-]+)`", text)
+    touched = [
+        f"src/streamproof/{name_of(path)}" for path in MODULES if names & {name.rpartition(".")[2] for name, _ in imports(path)}
+    ]
+
+    assert touched
+    assert [path for path in touched if not any(path == one or (one.endswith("/") and path.startswith(one)) for one in told)] == []
 
 
 def test_no_row_for_contributors_has_to_be_searched_for_what_it_says():

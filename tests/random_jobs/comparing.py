@@ -7,7 +7,7 @@ from typing import Any
 from random_jobs.chain import Chain, Left, Row
 from random_jobs.jobs import RandomJob
 from random_jobs.running import Left as Remains
-from streamproof.core.account import COUNTED, Account
+from streamproof.core.account import COUNTED, OF_A_BATCH, Account
 from streamproof.prove.artifacts.reading import OutputRow
 from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
@@ -18,7 +18,6 @@ from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
-COUNTS = ("input", "expanded", *COUNTED)
 NO_TIME = "no event time in ts"
 AGAIN = "a row of its key was taken before"
 LATE = "at or behind the late bound"
@@ -101,7 +100,7 @@ class _Twin:
 
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
-        return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.rejected]
+        return [{"original": self.lines[trace], "reason": self.reasons[trace]} for trace in outcome.left_by("rejected")]
 
 
 def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Iterator[str]:
@@ -130,11 +129,11 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
         if manifest is None:
             yield f"batch {number}: there is no manifest"
             continue
-        counts = {name: manifest.counts.get(name, 0) for name in COUNTS}
+        counts = {name: manifest.counts.get(name, 0) for name in OF_A_BATCH}
         expected = _counts(outcome)
         yield from (
             f"batch {number}: {name} is {counts[name]}, the twin says {expected[name]}"
-            for name in COUNTS
+            for name in OF_A_BATCH
             if counts[name] != expected[name]
         )
     account = next(each for each in left.result.accounts if each.query == query)
@@ -179,8 +178,6 @@ def _counts(outcome: BatchOutcome) -> Mapping[str, int]:
         "input": len(outcome.traces),
         "expanded": len(outcome.expanded),
         "emitted": outcome.out.emitted,
-        "rejected": len(outcome.rejected),
-        "filtered": len(outcome.filtered),
     }
 
 

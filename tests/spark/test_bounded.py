@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from spark.small_job import SCHEMA, WINDOWED, Binding, event, instant
 from streamproof.cli.main import app
 from streamproof.config import load
+from streamproof.core.account import Account
 from streamproof.errors import AccountError, ConfigurationError, OutputInUse
 from streamproof.replay.bounded.places import MARKER
 from streamproof.replay.bounded.run import run_bounded
@@ -61,14 +62,7 @@ def test_a_batch_counts_all_events_and_the_stream_stays_as_it_is(small_job, spar
         150.0: (2.0, 2),
         180.0: (2.0, 2),
     }
-    assert result.account.as_dict() == {
-        "emitted": 12,
-        "open_state": 0,
-        "late": 0,
-        "rejected": 2,
-        "duplicate": 2,
-        "filtered": 1,
-    }
+    assert result.account == Account(emitted=12, rejected=2, duplicate=2, filtered=1)
     assert (result.rows_in, result.accounts[0].expanded, result.accounts[0].adds_up) == (11, 6, True)
     assert [(each.name, each.rows) for each in result.outputs] == [("sums", 6), ("late", 0), ("rejected", 2)]
     assert {row["reason"] for row in rows_in(folder / "rejected")} >= {"v >= 0"}

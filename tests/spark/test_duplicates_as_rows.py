@@ -1,5 +1,6 @@
 """The rows that a deduplication drops, as an output of their own, on real Spark: which they are, under crashes too, and what the account says."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 
@@ -8,9 +9,12 @@ from pyspark.sql import functions as F
 
 from full_tables import full
 from spark.small_job import Binding, dies, event
+from streamproof.checkpoint import state
 from streamproof.config import load
 from streamproof.errors import DivertError
 from streamproof.replay.bounded.run import run_bounded
+from streamproof.runtime.spark.session import KEY_ORDER
+from streamproof.runtime.start import plan
 
 JOB = """
 @sp.job
@@ -86,6 +90,42 @@ def test_the_first_side_follows_the_partitions_that_the_checkpoint_was_made_with
 
     assert counted(job.rows("kept")) + counted(job.rows("again")) == counted(MANY)
     assert (found.adds_up, found.duplicates_written) == (True, 363)
+
+
+SIX = ("shop", "till", "day", "receipt", "line", "item")
+
+
+def _as_before_4_3(job, monkeypatch):
+    """Runs a job with its key in the order in which Spark before 4.3 keeps it, and takes the setting out of the offset logs: they did not have it."""
+    with monkeypatch.context() as before:
+        before.setattr(plan, "_pinned", lambda valid: valid.spark.conf.set(KEY_ORDER, "false") or {})
+        job.run()
+    for log in (job.folder / "checkpoint" / "kept" / "offsets").glob("[0-9]*"):
+        text, entry = log.read_text(), f'"{KEY_ORDER}":"false",'
+        assert entry in text
+        log.write_text(text.replace(entry, ""))
+        log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+
+
+def test_the_first_side_follows_the_order_of_keys_that_the_checkpoint_was_made_with(small_job, spark, monkeypatch):
+    """Spark before 4.3 keeps five columns and more in the order of a `Set`, and a later one goes on with it."""
+    job = small_job(
+        JOB.format(key=", ".join(f'"{name}"' for name in SIX)),
+        replace(BOUND, schema=f"{', '.join(f'{name} string' for name in SIX)}, v double, ts long"),
+    )
+    numbers = [*(number % 9 for number in range(25)), *(number % 12 for number in range(25, 40))]
+    rows = [{**event("", number, v=float(number)), **{name: f"{name} {number}" for name in SIX}} for number in numbers]
+    job.feed(rows[:25])
+    _as_before_4_3(job, monkeypatch)
+
+    job.feed(rows[25:])
+    (found,) = job.run().accounts
+
+    assert (len(job.rows("kept")), len(job.rows("again"))) == (12, 28)
+    assert (found.adds_up, found.account.duplicate, found.duplicates_written) == (True, 28, 28)
+    (kept, *_) = state.remembered(spark, str(job.folder / "checkpoint" / "kept"), 0).collect()
+    assert json.loads(kept["columns"]) == ["shop", "till", "line", "receipt", "day", "item"]
+    assert [value.rpartition(" ")[0] for value in json.loads(kept["key"])] == json.loads(kept["columns"])
 
 
 @pytest.mark.full

@@ -2,9 +2,12 @@
 
 import pytest
 
-from spark.small_job import SCHEMA, Binding, dies, event
+from spark.small_job import SCHEMA, Binding, dies, event, instant
 from streamproof.config import load
+from streamproof.core.clock import to_micros
 from streamproof.errors import JobDefinitionError, PlanChanged
+from streamproof.prove.artifacts.reading import read_state
+from streamproof.prove.artifacts.state_file import write_state
 from streamproof.replay.bounded.run import run_bounded
 
 JOB = """
@@ -24,6 +27,17 @@ def shown(rows):
     return sorted((row["client"], row["v"], row["id"]) for row in rows)
 
 
+def at(second):
+    return to_micros(instant(second))
+
+
+def held(job, spark):
+    """Of each key what its state holds of the newest row."""
+    target = job.folder / "state.json"
+    write_state(spark, str(job.checkpoint("newest")), None, target)
+    return {key[0]: (rank.order, rank.time_us) for key, rank in read_state(target).operators[0].newest.items()}
+
+
 BATCHES = [
     [event("e1", 0, v=2.0), event("e2", 1, v=5.0), event("e3", 2, v=4.0), event("f1", 3, client="f", v=None)],
     [event("e4", 4, v=3.0), event("e2", 1, v=5.0), event("f2", 1, client="f", v=-1.0)],
@@ -33,7 +47,7 @@ BATCHES = [
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_a_row_goes_on_where_its_key_changes_and_the_others_are_counted(small_job, reverse):
+def test_a_row_goes_on_where_its_key_changes_and_the_others_are_counted(small_job, spark, reverse):
     job = small_job(asked(), BOUND)
     for rows in BATCHES:
         job.feed([*reversed(rows)] if reverse else rows)
@@ -46,6 +60,7 @@ def test_a_row_goes_on_where_its_key_changes_and_the_others_are_counted(small_jo
         [("a", 5.0, "e6")],
     ]
     assert (found.adds_up, found.account.emitted, found.account.superseded, found.account.open_state) == (True, 4, 6, 0)
+    assert held(job, spark) == {"a": (5.0, at(4)), "f": (-1.0, at(1))}
 
 
 @pytest.mark.parametrize(("next_at", "ids"), [(20.0, ["e1", "z"]), (20.001, ["e1", "e2", "z"])])
@@ -89,9 +104,26 @@ def test_rows_are_whole_and_old_days_and_odd_names_stay_as_they_are(small_job, s
         "1582-10-10",
         "10.5000",
     )
+    assert held(job, spark) == {"a": ("10.5000", at(0))}
     files = spark.read.parquet(str(job.out("newest")))
     assert [name for name in files.columns if name.startswith("_")] == []
     assert files.schema["ts"].metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("type_", "less", "greater", "kept"),
+    [
+        ("string", "z", "\u00e9", "\u00e9".encode().hex()),
+        ("timestamp_ntz", "0999-12-31T23:00:00", "2026-03-29T02:30:00", 1_774_751_400_000_000),
+    ],
+)
+def test_an_order_and_none_are_in_the_state_as_they_are_compared(small_job, spark, type_, less, greater, kept):
+    job = small_job(asked(order="at"), Binding(sinks=BOUND.sinks, schema=f"{SCHEMA}, at {type_}"))
+    job.feed([{**event("e1", 0), "at": greater}, {**event("e2", 1), "at": less}, event("f1", 2, client="f")])
+
+    job.run()
+
+    assert held(job, spark) == {"a": (kept, at(0)), "f": (None, at(2))}
 
 
 def test_bytes_that_are_no_utf8_stay_as_they_are(small_job, spark):

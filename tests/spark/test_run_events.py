@@ -61,7 +61,16 @@ def test_a_run_with_late_and_rejected_rows_says_what_each_batch_did(small_job):
         life = [kind for kind in of_batch if kind != "batch-published"]
         assert life == [kind for kind in LIFE if kind != "batch-published"]
     staged, committed = of(BatchStaged, heard), of(BatchCommitted, heard)
-    assert staged[0].counts == {"input": 3, "expanded": 0, "emitted": 0, "late": 0, "rejected": 2, "duplicate": 0, "filtered": 0}
+    assert staged[0].counts == {
+        "input": 3,
+        "expanded": 0,
+        "emitted": 0,
+        "late": 0,
+        "rejected": 2,
+        "duplicate": 0,
+        "filtered": 0,
+        "superseded": 0,
+    }
     assert (staged[3].counts["input"], staged[3].counts["late"]) == (1, 1)
     assert [each.counts for each in staged] == [each.counts for each in committed]
     assert not any(each.replayed for each in staged)

@@ -83,7 +83,7 @@ def test_an_operator_that_is_not_known_is_never_passed_over(monkeypatch):
     from streamproof.checkpoint import state
     from streamproof.errors import UnknownState
 
-    monkeypatch.setattr(state, "operators", lambda *_: {0: "flatMapGroupsWithState"})
+    monkeypatch.setattr(state, "operators", lambda *_: {0: "anotherOperator"})
 
-    with pytest.raises(UnknownState, match="operator 0 is flatMapGroupsWithState"):
+    with pytest.raises(UnknownState, match="operator 0 is anotherOperator"):
         state.open_windows(None, "checkpoint")

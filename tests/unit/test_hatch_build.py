@@ -4,8 +4,11 @@ import hashlib
 import importlib.util
 import io
 import subprocess
+import urllib.request
 import zipfile
+from http.client import IncompleteRead
 from pathlib import Path
+from urllib.error import HTTPError, URLError
 
 import pytest
 
@@ -46,6 +49,8 @@ def maven(build, monkeypatch):
         folder.mkdir(parents=True)
         (folder / "jars").write_text(f"# of Spark\n{hashlib.sha256(b'spark').hexdigest()} spark-sql_2.13-{version}.9.jar\n")
     monkeypatch.setattr("urllib.request.urlopen", answer)
+    monkeypatch.setattr(build, "_PAUSE_SECONDS", 0)
+    monkeypatch.delenv("STREAMPROOF_MAVEN", raising=False)
     return asked
 
 
@@ -130,7 +135,7 @@ def test_a_version_that_is_not_installed_is_compiled_against_its_own_jars_fetche
     folder = build.ROOT / "build" / "spark-jars" / "4.1"
     classpath = next(call[call.index("-cp") + 1] for call in javac if str(folder) in call[call.index("-cp") + 1])
     assert classpath.split(":") == [str(folder / "spark-sql_2.13-4.1.9.jar"), str(build.spark_jars() / "avro.jar")]
-    assert f"{build.MAVEN_CENTRAL}/spark-sql_2.13/4.1.9/spark-sql_2.13-4.1.9.jar" in maven
+    assert "https://repo1.maven.org/maven2/org/apache/spark/spark-sql_2.13/4.1.9/spark-sql_2.13-4.1.9.jar" in maven
     assert len(maven) == 3
     for jar in build.JARS.glob("*.jar"):
         jar.unlink()
@@ -142,6 +147,65 @@ def test_a_fetched_jar_with_another_checksum_is_refused(build, javac, maven, mon
     monkeypatch.setattr("urllib.request.urlopen", lambda address, **_: io.BytesIO(b"another"))
 
     with pytest.raises(build.JarsNotBuilt, match=r"spark-sql_2\.13-4\.0\.9\.jar is not the file that jvm/spark/4\.0/jars names"):
+        build.build_jars(every_version=True)
+
+
+def test_the_jars_come_from_the_mirror_that_is_named(build, javac, maven, monkeypatch):
+    monkeypatch.setenv("STREAMPROOF_MAVEN", "https://mirror.example/maven/")
+    build.build_jars(every_version=True)
+
+    assert maven[0] == "https://mirror.example/maven/org/apache/spark/spark-sql_2.13/4.0.9/spark-sql_2.13-4.0.9.jar"
+    assert all(address.startswith("https://mirror.example/maven/org/") for address in maven)
+
+
+def _breaking(monkeypatch, problem: Exception, *, times: int) -> list[str]:
+    """Maven Central as before, but for the first so many times; the addresses that were asked for then."""
+    asked, sound = [], urllib.request.urlopen
+
+    def answer(address, **words):
+        asked.append(address)
+        if len(asked) <= times:
+            raise problem
+        return sound(address, **words)
+
+    monkeypatch.setattr("urllib.request.urlopen", answer)
+    return asked
+
+
+BROKEN_OFF = [IncompleteRead(b"spa", 2), URLError("timed out"), HTTPError("https://maven", 503, "busy", None, None)]
+
+
+@pytest.mark.parametrize("problem", BROKEN_OFF, ids=lambda one: type(one).__name__)
+def test_a_fetch_that_breaks_off_is_tried_once_more(build, javac, maven, monkeypatch, problem):
+    asked = _breaking(monkeypatch, problem, times=1)
+
+    assert len(build.build_jars(every_version=True)) == 5
+    assert asked[0] == asked[1]
+
+
+@pytest.mark.parametrize("problem", BROKEN_OFF, ids=lambda one: type(one).__name__)
+def test_a_fetch_that_breaks_off_twice_is_said_with_the_mirror(build, javac, maven, monkeypatch, problem):
+    asked = _breaking(monkeypatch, problem, times=2)
+
+    with pytest.raises(
+        build.JarsNotBuilt, match=r"spark-sql_2\.13-4\.0\.9\.jar cannot be fetched: .*STREAMPROOF_MAVEN names a mirror"
+    ):
+        build.build_jars(every_version=True)
+    assert len(asked) == 2
+
+
+def test_what_is_not_there_is_not_asked_for_again(build, javac, maven, monkeypatch):
+    asked = _breaking(monkeypatch, HTTPError("https://maven", 404, "not found", None, None), times=1)
+
+    with pytest.raises(build.JarsNotBuilt, match="404"):
+        build.build_jars(every_version=True)
+    assert len(asked) == 1
+
+
+def test_a_mirror_that_is_no_address_is_said(build, javac, maven, monkeypatch):
+    _breaking(monkeypatch, ValueError("unknown url type: 'mirror/org'"), times=1)
+
+    with pytest.raises(build.JarsNotBuilt, match="unknown url type"):
         build.build_jars(every_version=True)
 
 

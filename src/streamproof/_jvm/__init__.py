@@ -53,6 +53,7 @@ from streamproof._jvm.versions import (
     minor_version,
     names_state_format,
     numbers,
+    planned_by,
 )
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
@@ -128,6 +129,7 @@ __all__ = [
     "operators_of_query",
     "operators_of_stream",
     "plain",
+    "planned_by",
     "production_jar",
     "rows_in_full",
     "rows_of_files",

@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import sys
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
 from streamproof.errors import EnvironmentProblem
@@ -16,6 +17,19 @@ FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
 FIRST_TO_NAME_STATE_FORMAT = "4.1"
 """From here on the offset log names the checkpoint format of the state; where none is named, Spark from here on takes it for format 1."""
+PINNED_SINCE = {
+    "4.3": (
+        "spark.sql.dropDuplicates.deterministicKeyOrder.enabled",
+        "spark.sql.streaming.statefulOperator.alwaysNullableOutput.enabled",
+    ),
+    "4.2": (
+        "spark.sql.function.protobufExtensions.enabled",
+        "spark.sql.streaming.queryEvolution.enableSourceEvolution",
+        "spark.sql.streaming.stateStore.rocksdb.mergeOperatorVersion",
+        "spark.sql.streaming.stateStore.rowChecksum.enabled",
+    ),
+}
+"""By version, from the newest, the settings that it writes into each offset log and the ones before it do not (`OffsetSeqMetadata`)."""
 FIRST_IN_REAL_TIME = "4.3"
 """From here on the real-time trigger is taken: before 4.2 PySpark has none, and on 4.2 nobody has tried ours."""
 INSTALL = f"{sys.executable} -m pip install 'pyspark=={SPARK_VERSIONS[-1]}.*'"
@@ -41,6 +55,17 @@ def minor_version(version: str) -> str:
 def numbers(version: str) -> tuple[int, ...]:
     """(4, 1) of 4.1.4: minor versions in their order."""
     return tuple(map(int, minor_version(version).split(".")))
+
+
+def planned_by(settings: Mapping[str, str], version: str, knows: Callable[[str], bool]) -> str:
+    """The minor version of Spark that pins such settings in its offset log; "" before 4.2, whose logs do not differ.
+
+    A later one than `version`, the Spark that runs, only where that does not know all the settings: a patch version may have taken them over.
+    """
+    for number, new in PINNED_SINCE.items():
+        if all(key in settings for key in new) and not (numbers(number) > numbers(version) and all(map(knows, new))):
+            return number
+    return ""
 
 
 def knows_ends_of_windows(version: str = "") -> bool:

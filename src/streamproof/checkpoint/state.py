@@ -1,5 +1,6 @@
 """Reading the state of a stopped query with Spark's state reader: open windows and remembered keys."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 _ENCODED = re.compile(r'[\s%#?"<>\[\]{}|\\^`]')
 """What java.net.URI encodes in a path."""
+_WRITTEN: "dict[str, Callable[[str], Column]]" = {
+    "decimal": lambda name: F.col(name).cast("string"),
+    "binary": lambda name: F.lower(F.hex(name)),
+}
+"""By type how an order is written that JSON has no number for."""
 _CUT = "_piece"
 """`stream.names.PIECE`; a checkpoint is read without the job."""
 
@@ -90,19 +96,37 @@ def _windows(state: "DataFrame", by: "list[Column]", end: "Column", *, aggregate
 
 
 def remembered(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The keys that deduplication remembers: `key` (its values as a JSON list) and `expires_us` (bigint)."""
-    state = _state(spark, checkpoint, operator)
-    return state.select(_listed(_fields(state, "key")).alias("key"), _fields(state, "value")[0].alias("expires_us"))
+    """The keys that deduplication remembers: `key` (its values as a JSON list), `columns` (their names, in the same order, as a JSON list) and
+    `expires_us` (bigint).
+
+    The order is Spark's own: before 4.3 that of a `Set`, which keeps up to four columns in that of the call.
+    """
+    state = _loaded(spark, checkpoint, operator)
+    columns = json.dumps(state.schema["key"].dataType.fieldNames())  # type: ignore[attr-defined]
+    state = _with_numbers(state)
+    return state.select(
+        _listed(_fields(state, "key")).alias("key"),
+        F.lit(columns).alias("columns"),
+        _fields(state, "value")[0].alias("expires_us"),
+    )
 
 
-def with_timeouts(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
-    """The keys that rows are compared with, in the columns of `remembered`: Spark's value is what our processor keeps, and its timeout.
+def compared(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFrame":
+    """The keys whose rows are compared with the newest one: the columns of `remembered`, and of that row `order`, `time_us` and `hash` (bigint).
 
-    A timeout, in milliseconds, is over when the watermark is above it.
+    Spark's value is what our processor keeps, and its timeout: that, in milliseconds, is over when the watermark is above it. An `order` is a
+    whole number or a double; a decimal is its text, and bytes are their digits.
     """
     state = _state(spark, checkpoint, operator)
+    type_ = state.select("value.f0.order").schema.fields[0].dataType
     expires = (_fields(state, "value")[1] + 1) * 1_000
-    return state.select(_listed(_fields(state, "key")).alias("key"), expires.cast("bigint").alias("expires_us"))
+    return state.select(
+        _listed(_fields(state, "key")).alias("key"),
+        expires.cast("bigint").alias("expires_us"),
+        _WRITTEN.get(type_.typeName(), F.col)("value.f0.order").alias("order"),
+        F.col("value.f0.time").alias("time_us"),
+        F.col("value.f0.hash").alias("hash"),
+    )
 
 
 @dataclass(frozen=True)
@@ -112,7 +136,8 @@ class Reader:
     Parameters
     ----------
     holds
-        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, or a remembered "key" with `key` and `expires_us`.
+        What a row of it is: a "window" with the columns `by`, `end_us`, `records` and `hash`, or a remembered "key" with `key` and `expires_us`,
+        and of rows that are compared `order`, `time_us` and `hash`.
     table
         Gives it, from a session, a checkpoint and the operator's number.
     """
@@ -125,7 +150,7 @@ READERS = {
     "stateStoreSave": Reader("window", windows),
     "sessionWindowStateStoreSaveExec": Reader("window", sessions),
     "dedupeWithinWatermark": Reader("key", remembered),
-    "flatMapGroupsWithState": Reader("key", with_timeouts),
+    "flatMapGroupsWithState": Reader("key", compared),
 }
 """By the name that Spark has for an operator."""
 

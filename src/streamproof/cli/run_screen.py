@@ -207,10 +207,8 @@ def _what_is_open(account: "QueryAccount") -> str:
     """ "34 windows are open until ...", or of a deduplication by an order "34 keys wait until ..."."""
     from streamproof.report.words import number
 
-    one = account.open == 1
-    does = {"window": "is open" if one else "are open", "key": "waits" if one else "wait"}[account.open_are]
     until = f" until the watermark passes {_clock(account.open_until)}" if account.open_until else ""
-    return f"{number(account.open)} {account.open_are}{'' if one else 's'} {does}{until}"
+    return f"{account.open_are.said(account.open, number(account.open))}{until}"
 
 
 def _where_duplicates_are(account: "QueryAccount") -> str:

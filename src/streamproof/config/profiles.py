@@ -30,10 +30,10 @@ def with_profile(tree: dict[str, Any], origin: Origin) -> dict[str, Any]:
             f'{display(origin.file)} has no profile "{origin.profile}".{did_you_mean(origin.profile, profiles)}', required=there
         )
     overlay = profiles[origin.profile]
-    return _overlaid(_without_formerkeys_of(tree, overlay), overlay) if isinstance(overlay, dict) else tree
+    return _overlaid(_without_keys_of_former_connectors(tree, overlay), overlay) if isinstance(overlay, dict) else tree
 
 
-def _without_formerkeys_of(tree: dict[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+def _without_keys_of_former_connectors(tree: dict[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
     """The tree without the keys of connectors that the overlay replaces by another: they would mean something else there, or nothing."""
     kept = dict(tree)
     for kind in CONNECTORS:

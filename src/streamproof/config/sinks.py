@@ -11,6 +11,8 @@ from streamproof.config.fields import Count, Duration, Options, Servers, Table, 
 from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.sources import RecordFormat
 
+FILES = "files"
+"""The connector of folders; what no table binds goes to one too."""
 CUSTOM_SINK = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
 
@@ -51,6 +53,16 @@ class SinkConfig(Table):
         return ()
 
     @property
+    def service(self) -> "ServiceSink | None":
+        """Itself, where it is one of a service."""
+        return None
+
+    @property
+    def folder(self) -> "FilesSink | None":
+        """Itself, where it has a folder: for its files, or for a class of the user's to work in."""
+        return None
+
+    @property
     def by_registry(self) -> str:
         """What is said of the registry that its schemas go to; empty without one."""
         return ""
@@ -76,6 +88,13 @@ class SinkConfig(Table):
         return False
 
     @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None] | None:
+        """Where the row of each key that came last is kept: the key, the column that decides within a batch, and the condition of rows that
+        delete.
+        """
+        return None
+
+    @property
     def facts(self) -> tuple[Texts, str, str | None] | None:
         """Where the greatest version of each key is kept: the key, the column of the version, and that of a tombstone."""
         return None
@@ -94,13 +113,17 @@ class FilesSink(SinkConfig):
 
     @model_validator(mode="after")
     def _own_class_takes_what_is_staged(self) -> "FilesSink":
-        if self.connector != "files" and self.format not in ("parquet", "json"):
+        if self.is_of_the_job and self.format not in ("parquet", "json"):
             raise wrong(f'has the format "{self.format}"', 'A sink class of your own is given rows as "parquet" or "json".')
         return self
 
     @property
+    def folder(self) -> "FilesSink":
+        return self
+
+    @property
     def is_of_the_job(self) -> bool:
-        return self.connector != "files"
+        return self.connector != FILES
 
 
 class ServiceSink(SinkConfig):
@@ -117,6 +140,10 @@ class ServiceSink(SinkConfig):
     @property
     def services(self) -> tuple[str, ...]:
         return (self.connector,)
+
+    @property
+    def service(self) -> "ServiceSink":
+        return self
 
     @property
     def can_be_exactly_once(self) -> bool:
@@ -169,6 +196,10 @@ class PostgresSink(ServiceSink):
     @property
     def replaces(self) -> bool:
         return self.mode == "upsert"
+
+    @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None] | None:
+        return (self.key, self.order_by, self.delete) if self.replaces and not self.version else None
 
     @property
     def facts(self) -> tuple[Texts, str, str | None] | None:
@@ -268,6 +299,10 @@ class RedisSink(ServiceSink):
     def replaces(self) -> bool:
         return True
 
+    @property
+    def last_of_key(self) -> tuple[Texts, str | None, str | None]:
+        return (self.key, self.order_by, self.delete)
+
 
 class HttpSink(ServiceSink):
     """Calls to an API, one for each row, its body the row as JSON.
@@ -325,7 +360,7 @@ class HttpSink(ServiceSink):
 
 
 SINKS: Mapping[str, type[SinkConfig]] = {
-    "files": FilesSink,
+    FILES: FilesSink,
     "postgres": PostgresSink,
     "kafka": KafkaSink,
     "redis": RedisSink,

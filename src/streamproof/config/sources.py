@@ -77,7 +77,7 @@ class SourceConfig(Table):
     schema_ddl
         The columns as Spark writes them in DDL, "trade_id string, notional double"; the key of the file is `schema`.
     event_time
-        Needed by windows and deduplication.
+        Needed by windows, `deduplicate` and `latest`.
     lenient
         Whether a record of JSON or CSV is taken where Spark's parser alters what it says; by default it is rejected.
     """

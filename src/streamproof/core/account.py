@@ -65,6 +65,9 @@ PLACES: Mapping[str, Place] = {place.name: Place(place.name, **place.metadata) f
 COUNTED = tuple(name for name, place in PLACES.items() if place.counted)
 """The places that a batch counts."""
 
+OF_A_BATCH = ("input", "expanded", *COUNTED)
+"""What the manifest of a batch counts: what it has read, what that is in further windows, and where those records are."""
+
 
 def shown(*counts: Mapping[str, int]) -> tuple[str, ...]:
     """The names of the places that people are shown, where these are the counts that are shown together."""

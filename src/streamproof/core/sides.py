@@ -19,6 +19,8 @@ class Side:
         Which of several: "left" of the kind "unmatched"; empty where a query has one of the kind.
     if_returned
         Whether it has rows only where the job returns it; else they go to a default place.
+    counted_by_spark
+        Whether Spark itself counts what leaves by it, as what a deduplication drops: the rows that are written are held against that.
 
     Raises
     ------
@@ -29,11 +31,18 @@ class Side:
     kind: str
     name: str = ""
     if_returned: bool = field(default=False, compare=False)
+    counted_by_spark: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for word in (self.kind, self.name or self.kind):
             if not word.isidentifier():
                 raise ValueError(f'"{word}" is no word that a side output can be called by')
+
+    @classmethod
+    def called(cls, text: str) -> "Side":
+        """The side output that doors and manifests call so."""
+        kind, _, name = text.partition(_BETWEEN)
+        return cls(kind, name)
 
     def __str__(self) -> str:
         """As doors and manifests call it: "late", "unmatched:left"."""
@@ -52,10 +61,15 @@ class Side:
 
 LATE = Side("late")
 REJECTED = Side("rejected")
-DUPLICATE = Side("duplicate", if_returned=True)
+DUPLICATE = Side("duplicate", if_returned=True, counted_by_spark=True)
 
 BY_METHOD: Mapping[str, Side] = {"late": LATE, "rejected": REJECTED, "duplicates": DUPLICATE}
 """By the property of a stream that gives it."""
 
 GIVING = frozenset({*BY_METHOD, "tagged", "overflow"})
 """What gives a side output of a stream; the last two say which one by an argument."""
+
+
+def copies_in(sides: Mapping[Side, str]) -> str:
+    """Of the side outputs of a query, with the name of each, the one that has as rows what Spark counts; empty where the job returns none."""
+    return next((name for side, name in sides.items() if side.counted_by_spark), "")

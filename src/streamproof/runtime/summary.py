@@ -11,7 +11,8 @@ from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
-from streamproof.core.sides import DUPLICATE, REJECTED
+from streamproof.core.opened import Opened
+from streamproof.core.sides import REJECTED, copies_in
 from streamproof.runtime.batch.staging import WRITTEN_COPIES
 from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.watching import events
@@ -96,19 +97,20 @@ class _End:
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
     last, sinks = protocol.query.root.last, protocol.query.sinks
-    open_are = "" if last is None else last.open_are
-    opened = _opened(protocol, newest) if open_are and newest is not None else OpenWindows(0, 0, None)
+    open_are = None if last is None else last.open_are
+    opened = _opened(protocol, newest) if open_are is not None and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
-    account = account_of(query.name, newest, opened, sinks.sides.get(DUPLICATE, ""))
+    are_windows = open_are is not None and open_are.are_windows
+    account = account_of(query.name, newest, opened, copies_in(sinks.sides))
     event = QueryEnded(
         query=query.name,
         batches=done.batches,
         without_input=done.without_input,
         input=done.input,
         rows={output: done.rows[output] for output in sinks.by_name},
-        account=replace(account, open=opened.windows, open_until=until, open_are=open_are or "window"),
-        open_windows=opened.windows if open_are == "window" else 0,
-        closes_after=until if open_are == "window" else None,
+        account=replace(account, open=opened.windows, open_until=until, open_are=open_are or Opened.WINDOW),
+        open_windows=opened.windows if are_windows else 0,
+        closes_after=until if are_windows else None,
     )
     return _End(query, newest, event)
 

@@ -124,7 +124,7 @@ class _Growing:
         """The rows that come to the first operator with state on their way, behind one late door and one watermark for each source, of which the
         least counts (R13): what this one lets in, no later one drops (R10). And the column of their event time.
         """
-        times = {source: _event_time(source, self._reads[source], part) for source, part in parts.items()}
+        times = {source: _event_time(operator, source, self._reads[source], part) for source, part in parts.items()}
         require_one_event_time({source: time.column for source, time in times.items()})
         self._reaches(operator, next(iter(parts.values())))
         (column,) = {time.column for time in times.values()}
@@ -167,9 +167,9 @@ class _Growing:
         return made
 
 
-def _event_time(source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
+def _event_time(operator: Stateful, source: str, read: Read, rows: DataFrame) -> EventTimeColumn:
     if read.event_time is None:
-        raise needs_event_time(source, _types(read.rows))
+        raise needs_event_time(operator.call, source, _types(read.rows))
     require_columns(rows, [read.event_time.column], "the event time")
     return read.event_time
 

@@ -1,6 +1,9 @@
-"""The hidden columns of a plan, and what no column of a job may be called."""
+"""The hidden columns of a plan, what no column of a job may be called, and how a call names columns."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from streamproof.errors import JobDefinitionError
 
 TRACE = "_trace"
 ORIGINAL = "_original"
@@ -47,6 +50,19 @@ WHOLE_TEXT = {
 def own_name(names: Iterable[str]) -> str | None:
     """The first of the names that is one of Streamproof's own columns, in whatever case: Spark takes `_Reason` for `_reason`."""
     return next((name for name in names if name.lower() in _OWN or name.lower().startswith("_path.")), None)
+
+
+def require_names(where: str, names: Sequence[Any]) -> None:
+    """JobDefinitionError unless a call names columns, each once: state has a column of its key once, so a row of it would have another length."""
+    for place, name in enumerate(names):
+        if not isinstance(name, str):
+            raise JobDefinitionError(
+                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
+            )
+        if name in names[:place]:
+            raise JobDefinitionError(
+                f'{where} names the column "{name}" twice.', required="Each column is named once.", remedy="Leave one out."
+            )
 
 
 def quoted(name: str) -> str:

@@ -30,6 +30,11 @@ class Branch:
     steps: tuple[RowWise, ...] = ()
     behind: tuple[Operator, ...] = ()
 
+    @property
+    def keeps(self) -> Stateful | None:
+        """The first operator on the way that keeps state; None where none does."""
+        return next((operator for operator in self.behind if isinstance(operator, Stateful)), None)
+
 
 @dataclass(frozen=True, eq=False)
 class Node:

@@ -63,11 +63,11 @@ def require_no_python(aggregated: DataFrame) -> None:
         )
 
 
-def needs_event_time(source: str, columns: Mapping[str, str]) -> JobDefinitionError:
-    """The error for a step by event time on a source that declares none; `columns` are its own, with their types."""
+def needs_event_time(call: str, source: str, columns: Mapping[str, str]) -> JobDefinitionError:
+    """The error for a call by event time on a source that declares none; `columns` are its own, with their types."""
     return JobDefinitionError(
-        f"The job uses a window or deduplication on the source {source}, which declares no event time.",
-        required="Windows and deduplication work by event time.",
+        f"The job uses {call} on the source {source}, which declares no event time.",
+        required="What keeps rows in state works by event time.",
         remedy=f"Add to streamproof.toml, [source.{source}]: {event_time_of(columns)}",
     )
 

@@ -11,9 +11,10 @@ from streamproof.stream.emissions import Emission
 from streamproof.stream.emissions.emission import REVISION
 from streamproof.stream.emissions.named import emission_named
 from streamproof.stream.keyed import Field, Step
+from streamproof.stream.names import require_names
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
-from streamproof.stream.operators.deduplicate import horizon_of
+from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.keyed import keyed_by, side_of
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.operator import Stateful
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 _RESERVED = ("window_start", "window_end")
+_COPIES_COME = 'Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.'
 
 
 class Stream:
@@ -95,13 +97,13 @@ class Stream:
     def union(self, other: "Stream") -> "Stream":
         """The rows of this stream and of another one, of another source, with the same columns.
 
-        Each source has a watermark of its own, by its lag; windows and deduplication go by the least of them. A source from which nothing
+        Each source has a watermark of its own, by its lag; what keeps rows in state goes by the least of them. A source from which nothing
         comes holds it where it is, until it delivers again: what is complete waits, and nothing is lost.
 
         Parameters
         ----------
         other
-            A stream with the same columns, of the same types, in any order; where windows or deduplication follow, also with an event time
+            A stream with the same columns, of the same types, in any order; where something that keeps state follows, also with an event time
             of the same name.
 
         Raises
@@ -142,11 +144,11 @@ class Stream:
         """
         if not key:
             raise JobDefinitionError("deduplicate() needs the columns of the key.", remedy='For example: deduplicate("trade_id").')
-        _require_names("deduplicate()", key)
+        require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
-        self._before_state("deduplicate")
-        horizon = None if within is None else horizon_of(within)
+        self._without_state("deduplicate")
+        horizon = None if within is None else horizon_of("deduplicate", within, _COPIES_COME)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:
             return Stream(self.node.then(OrderedDeduplicate(key, horizon, order_by, keep)))
@@ -175,7 +177,7 @@ class Stream:
             Without a key, behind a stateful operator, or if the horizon is not a duration above zero, of whole milliseconds and at most a
             hundred years.
         """
-        self._before_state("latest")
+        self._without_state("latest")
         return Stream(self.node.then(latest_of(key, order_by, within)))
 
     def keyed(
@@ -189,8 +191,7 @@ class Stream:
     ) -> "Stream":
         """State of a key that is declared in SQL: each row changes it and gives rows; so does a timer that is due.
 
-        The rows of a key that come in one batch are taken in the order of their event times, and of one time in that of a hash of the row: the
-        result does not depend on how Spark has split the batch. A record that gives no row is counted as `absorbed`. Nothing may stand after it.
+        The rows of a key in one batch are taken by event time, then by a hash of the row. Nothing may stand after it.
 
         Parameters
         ----------
@@ -199,23 +200,20 @@ class Stream:
         state
             By field what a key without a state has: `{"total": "0D"}`, whose type is that of the field; `sp.list_of(...)`, `sp.map_of(...)`.
         on_row
-            What a row does, `sp.step(set=..., emit=...)`.
+            What a row does, `sp.step(set=..., emit=...)`. A record that gives no row is counted as `absorbed`.
         on_timer
-            By the name of a timer what it does when the watermark has reached its instant. The timer is set as a field is:
-            `set={"silence": "ts + INTERVAL 30 MINUTES"}`. One that is set to an instant before the watermark is due at once.
+            By the name of a timer what it does when the watermark has reached its instant; it is set as a field is.
         ttl
-            How long a key is remembered after the latest event time of its rows, and until its timers have fired, such as "1 day". A row that
-            comes at that instant or after it begins anew. "never" remembers keys for ever.
+            How long a key is remembered after the latest event time of its rows, and until its timers have fired: "1 day", "never" for ever.
         order_by
             A column: of rows of one event time those come first that are least by it, before a hash decides.
 
         Raises
         ------
         JobDefinitionError
-            Behind a stateful operator, or if the parts do not fit together; when the plan is built, if an expression does not fit the rows, has
-            another type than its field, or is not deterministic.
+            After a stateful operator, if the parts do not fit together, or when the plan is built an expression does not fit.
         """
-        self._before_state("keyed")
+        self._without_state("keyed")
         return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl, order_by)))
 
     def window(
@@ -264,7 +262,7 @@ class Stream:
         except ValueError as problem:
             raise JobDefinitionError(f"window(allowed_lateness={allowed_lateness!r}): {problem}.") from problem
         keys = (by,) if isinstance(by, str) or not isinstance(by, tuple | list) else tuple(by)
-        _require_names("window(by=...)", keys)
+        require_names("window(by=...)", keys)
         require_behind(self.node, window, keys, emission)
         if window.needs_key and not keys:
             raise JobDefinitionError(
@@ -284,8 +282,8 @@ class Stream:
         """The rows that came at or behind the late bound (R10), with all their columns and `reason`."""
         if not self.node.stateful:
             raise JobDefinitionError(
-                "A stream without a window or deduplication has no late rows: nothing is dropped by time.",
-                remedy="Leave it out. Where a window or deduplicate() follows, take .late from the stream after that, the one that the job returns.",
+                "A stream without deduplicate(), latest() or window() has no late rows: nothing is dropped by time.",
+                remedy="Leave it out. Where one of them follows, take .late from the stream after that, the one that the job returns.",
             )
         return SideOutput(LATE, self.node)
 
@@ -327,17 +325,28 @@ class Stream:
             raise problem
 
     def _before_state(self, method: str) -> None:
-        if self.node.stateful:
-            marks = self._has(WindowAggregate) and method != "deduplicate"
+        """JobDefinitionError for a step on each row that does not stand before all state."""
+        last = self.node.last
+        if last is not None:
             raise JobDefinitionError(
-                f"{method}() stands behind a stateful operator.",
+                f"{method}() stands after {last.call}.",
                 required="What left there would already have changed the state, and the account would not add up.",
-                remedy=f"Put {method}() before the first deduplicate() or window()."
+                remedy=f"Put {method}() before {self.node.keeping[0].call}."
                 + (
                     " What goes by an aggregate: mark the rows by transform() in a column, and let whoever reads them decide."
-                    if marks
+                    if self._has(WindowAggregate)
                     else ""
                 ),
+            )
+
+    def _without_state(self, method: str) -> None:
+        """JobDefinitionError for an operator that keeps state, where another one does before it."""
+        last = self.node.last
+        if last is not None:
+            raise JobDefinitionError(
+                f"{method}() stands after {last.call}.",
+                required="Which rows of a key go on is decided by one of them: a row that the first leaves out never comes to the second.",
+                remedy=f"Take one of the two; or return the stream of {last.call} as an output, and read that by another job.",
             )
 
 
@@ -347,14 +356,6 @@ def _require_condition(where: str, condition: Any) -> None:
             f"{where} got a {type(condition).__name__}.",
             required='A condition is a SQL expression such as "notional > 0", or a PySpark column of type boolean.',
         )
-
-
-def _require_names(where: str, names: "tuple[Any, ...]") -> None:
-    for name in names:
-        if not isinstance(name, str):
-            raise JobDefinitionError(
-                f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "client".'
-            )
 
 
 class WindowedStream:

@@ -44,7 +44,7 @@ def require_one_event_time(columns: Mapping[str, str | None]) -> None:
         told = ", ".join(f"{name} in {source}" for source, name in columns.items() if name)
         raise JobDefinitionError(
             f"{_CALL} of sources whose event times are called differently: {told}.",
-            required="Windows and deduplication go by one column, which all of them have.",
+            required="What keeps rows in state goes by one column, which all of them have.",
             remedy="Give the column one name in the schemas of the sources, and in their event_time.",
         )
 

@@ -15,6 +15,7 @@ from streamproof.runtime.spark.session import (
     ROCKSDB,
     ROCKSDB_IDENTIFIED,
     ROCKSDB_OF_WINDOWS,
+    STATE_STORES,
     slower_state,
     state_stores,
     weaker_state,
@@ -95,6 +96,16 @@ def test_state_stores_of_windows_are_ours_where_spark_lets_them_and_it_is_said_w
     assert state_stores(real_time=True) == ROCKSDB
     said = slower_state(real_time=False)
     assert said is None if own else f"Spark {version} looks at all windows" in str(said)
+
+
+def test_a_checkpoint_that_names_stores_which_look_at_all_windows_keeps_them_under_a_spark_that_takes_ours(spark):
+    spark("4.3.0")
+
+    assert "The checkpoint was begun with state stores that look at all windows" in str(
+        slower_state({STATE_STORES: ROCKSDB}, real_time=False)
+    )
+    assert slower_state({STATE_STORES: ROCKSDB_OF_WINDOWS}, real_time=False) is None
+    assert slower_state(None, real_time=False) is None
 
 
 def test_on_a_spark_whose_state_reader_does_not_find_the_files_the_stores_do(spark):

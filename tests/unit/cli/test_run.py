@@ -17,6 +17,7 @@ from streamproof.connectors.lag import PartitionLag
 from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
+from streamproof.core.opened import Opened
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
 from streamproof.runtime.spark.failures import jvm_gone
 from streamproof.runtime.watching.events import (
@@ -123,7 +124,7 @@ def test_an_account_of_more_than_this_run_says_so(ran):
 def test_each_query_says_what_is_open_and_a_deduplication_by_an_order_has_no_windows(tmp_path, capsys):
     done = result(tmp_path)
     (windows,) = done.accounts
-    newest = replace(windows, query="newest", open=1, open_are="key")
+    newest = replace(windows, query="newest", open=1, open_are=Opened.KEY)
 
     print_result(replace(done, accounts=[windows, newest]), Console(width=200))
 

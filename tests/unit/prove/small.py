@@ -26,6 +26,7 @@ from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.model import simulate
 from streamproof.prove.oracle.query import Clock, Query, twins_of
+from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.watermark import Watermark
 from streamproof.prove.oracle.windows import PlainTumbling, PlainWindow
@@ -201,6 +202,14 @@ def taken_by(model: Expectation, batch: int) -> tuple[str, ...]:
     return tuple(trace for trace in model.by_batch[batch].traces if model.fates[trace][0] in ("emitted", "open_state"))
 
 
+def with_left_by(outcome: BatchOutcome, kind: str, *traces: str) -> BatchOutcome:
+    """A batch in which these records, too, leave by a side of a kind, at a leaf."""
+    leaf = next(node for node in outcome.steps if node.source)
+    step = outcome.of(leaf)
+    rows = [*step.sides.get((kind, ""), ()), *(Row((trace,), None, {}) for trace in traces)]
+    return replace(outcome, steps={**outcome.steps, leaf: replace(step, sides={**step.sides, (kind, ""): rows})})
+
+
 def copies_in(outcome: BatchOutcome) -> tuple[str, ...]:
     """The event ids of the copies that a batch drops."""
     return tuple(event_id(trace) for trace in outcome.left_by("duplicate"))
@@ -227,7 +236,7 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
         ]
         copies = outcome.left_by("duplicate")
         dropped += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "a copy"}) for trace in copies]
-        for trace in outcome.rejected:
+        for trace in outcome.left_by("rejected"):
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}
             rejected.append(OutputRow(outcome.batch, file, original))
     outputs = [OutputHistory(shape.name, "main", tuple(main)), OutputHistory("rejected", "rejected", tuple(rejected))]
@@ -240,6 +249,7 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             node.twin.holds,
             {(by, contents.end_us): contents.vector for (by, _), contents in model.held[node].groups.items()},
             dict(model.held[node].keys),
+            dict(model.held[node].newest),
         )
         for node in reversed(model.query.keeping)
     )

@@ -108,6 +108,15 @@ def test_a_connection_that_breaks_is_tried_again(repository, lists, monkeypatch)
     assert [path.name for path in folder.iterdir() if path.name != ".complete"] == ["one-1.jar"]
 
 
+def test_a_mirror_that_is_no_address_is_said(repository, lists, monkeypatch):
+    lists(put(repository, "a:one:1", b"first"))
+    monkeypatch.setenv(artifacts.MIRROR, "mirror.example/maven")
+
+    with pytest.raises(EnvironmentProblem, match=r"mirror\.example/maven is no address of a repository") as refused:
+        artifacts.fetched("thing")
+    assert artifacts.MIRROR in refused.value.remedy
+
+
 def test_an_archive_is_unpacked(repository, lists, tmp_path):
     with zipfile.ZipFile(tmp_path / "made.zip", "w") as packed:
         packed.writestr("inside/runner.jar", b"program")

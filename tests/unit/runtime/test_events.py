@@ -232,6 +232,22 @@ def test_a_batch_is_planned_staged_published_and_committed_when_the_next_one_beg
     assert all(spent >= 0 for spent in (staged.seconds, published.seconds, *committed.phases_ms.values()))
 
 
+@pytest.mark.parametrize("said", [{}, ["batch", 0], {"batchId": 0, "stateOperators": [{}]}, RuntimeError("gone")], ids=repr)
+def test_what_spark_says_of_a_batch_stops_none(protocol, heard, monkeypatch, said):
+    def newest_progress(stream):
+        if isinstance(said, Exception):
+            raise said
+        return said
+
+    monkeypatch.setattr(_jvm, "newest_progress", newest_progress)
+    protocol.follow(SimpleNamespace(isActive=True))
+    protocol(Rows(), 0)
+    protocol(Rows(), 1)
+
+    assert heard.kinds == [*LIFE, *LIFE[:3]]
+    assert heard.events[3].state == ()
+
+
 def test_each_phase_has_the_time_that_passes_in_it(protocol, store, monkeypatch, heard):
     """What comes between the phases, such as clearing away, is in none."""
     now = [0.0]

@@ -107,6 +107,25 @@ def test_rows_that_are_not_counted_are_not_said_to_be_none():
     assert event.state[0].rows is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"stateOperators": [{"operatorName": "stateStoreSave"}]},
+        {"sources": [{"endOffset": {"t": 3}, "latestOffset": {"t": 3}}]},
+        {"sources": [None]},
+        {"stateOperators": None},
+        {"durationMs": {"latestOffset": "3 ms"}},
+        {"durationMs": None},
+    ],
+    ids=str,
+)
+def test_an_odd_figure_of_sparks_leaves_the_event_as_it_is(said):
+    """It is only shown: the batch is committed whatever Spark says of it."""
+    event = committed(OURS)
+
+    assert Measures([TopicSource("trades", TOPIC)]).complete(event, progress(**said)) == event
+
+
 def test_a_phase_that_comes_twice_is_added_up_and_what_is_in_no_phase_is_left_out(monkeypatch):
     times = iter([0.0, 1.0, 3.0, 10.0, 10.5, 11.0])
     monkeypatch.setattr(measures, "monotonic_seconds", lambda: next(times))

@@ -24,7 +24,7 @@ WRONG = {
     'emit="final" -> emit="somtimes"': "job.py line 13: window(emit='somtimes') is no emission.",
     '"30 seconds" -> "30 secnds"': "job.py line 13: tumbling('30 secnds'): \"30 secnds\" is not a duration",
     'sp.tumbling("30 seconds") -> "30 seconds"': "job.py line 13: window() got a str.",
-    "    exposure = ->     once = once.require(late='1 > 0')\n    exposure =": "line 13: require() stands behind a stateful operator.",
+    "    exposure = ->     once = once.require(late='1 > 0')\n    exposure =": "line 13: require() stands after deduplicate().",
     "    checked = ->     rates = {}['eur']\n    checked =": "job.py line 11, in risk_exposure: KeyError: 'eur'.",
     "import streamproof -> import polars.io\nimport streamproof": "job.py line 5: the module polars is missing.",
     "import streamproof -> raise SystemExit(4)\nimport streamproof": "job.py line 5: the file ends the process",

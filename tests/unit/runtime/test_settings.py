@@ -28,6 +28,14 @@ def test_a_job_may_choose_what_its_rows_mean():
     refuse_settings({setting.key: "other" for setting in SETTINGS if setting.choice}, "my_job/streamproof.toml")
 
 
+@pytest.mark.parametrize("of", ["aggregation", "flatMapGroupsWithState"])
+def test_r27_state_has_the_shape_that_its_reader_takes(of):
+    """Other operators of ours have one format only."""
+    setting = next(each for each in SETTINGS if each.key == f"spark.sql.streaming.{of}.stateFormatVersion")
+
+    assert (setting.value, setting.choice) == ("2", False)
+
+
 def test_no_setting_is_listed_twice():
     assert len({setting.key for setting in SETTINGS}) == len(SETTINGS)
 

@@ -46,6 +46,24 @@ def test_r12_a_horizon_that_makes_no_sense_is_refused_with_its_call(within, said
 
 
 @pytest.mark.parametrize(
+    ("call", "where"),
+    [
+        (lambda: EVENTS.deduplicate("id", "client", "id"), "deduplicate()"),
+        (lambda: EVENTS.deduplicate("id", "id", within="1 minute", order_by="v", keep="last"), "deduplicate()"),
+        (lambda: EVENTS.latest("id", "id", order_by="v", within="1 day"), "latest()"),
+        (lambda: EVENTS.window(tumbling("1 minute"), by=["id", "client", "id"]), "window(by=...)"),
+    ],
+    ids=["deduplicate", "by an order", "latest", "window"],
+)
+def test_a_column_that_is_named_twice_is_refused(call, where):
+    """State has it once: a proof would compare keys of another length."""
+    with pytest.raises(JobDefinitionError) as refused:
+        call()
+
+    assert refused.value.message == f'{where} names the column "id" twice.'
+
+
+@pytest.mark.parametrize(
     ("within", "horizon"), [(None, None), ("1 ms", timedelta(milliseconds=1)), ("36500 days", timedelta(36_500))]
 )
 def test_a_query_has_the_horizon_that_was_asked_for(within, horizon):
@@ -107,9 +125,9 @@ def test_an_order_that_is_not_whole_is_refused(given, said):
         (lambda once: once.window(tumbling("1 hour")), "window() stands behind deduplicate(order_by=...)."),
         (lambda once: once.transform(lambda rows: rows), "transform() stands behind deduplicate(order_by=...)."),
         (lambda once: once.duplicates, "deduplicate(order_by=...) has no duplicates as rows."),
-        (lambda once: once.deduplicate("id"), "deduplicate() stands behind a stateful operator."),
-        (lambda once: once.filter("v > 0", name="small"), "filter() stands behind a stateful operator."),
-        (lambda once: once.require(v="v > 0"), "require() stands behind a stateful operator."),
+        (lambda once: once.deduplicate("id"), "deduplicate() stands after deduplicate(order_by=...)."),
+        (lambda once: once.filter("v > 0", name="small"), "filter() stands after deduplicate(order_by=...)."),
+        (lambda once: once.require(v="v > 0"), "require() stands after deduplicate(order_by=...)."),
     ],
     ids=["window", "transform", "duplicates", "deduplicate", "filter", "require"],
 )

@@ -35,7 +35,7 @@ def test_what_is_put_together_is_aggregated_like_one_stream():
 def test_a_stream_behind_state_is_refused():
     once = stream("a").deduplicate("id")
     for call in (lambda: once.union(stream("b")), lambda: stream("b").union(once)):
-        with pytest.raises(JobDefinitionError, match="behind a stateful operator") as error:
+        with pytest.raises(JobDefinitionError, match=r"after deduplicate\(\)") as error:
             call()
         assert "Put the streams together first" in error.value.remedy
 

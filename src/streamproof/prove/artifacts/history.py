@@ -18,11 +18,11 @@ from streamproof.prove.artifacts.reading import (
     read_history,
 )
 from streamproof.prove.scenario.offered import Mistakes, Offered, mistakes
-from streamproof.prove.oracle.arrived import Arrived, plain
+from streamproof.prove.oracle.arrived import Arrived, RowFate, plain
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.rows import RowKey, WindowKey
-from streamproof.prove.oracle.facts import Facts, Key
+from streamproof.prove.oracle.facts import Key, OneOfKey
 from streamproof.prove.oracle.operators.twin import Grouped, Held
 from streamproof.prove.oracle.query import Node
 from streamproof.prove.oracle.trace import Vector, event_id
@@ -107,12 +107,12 @@ class AsTable:
     ----------
     keeps_last
         Whether of the rows of a window it holds the last one only.
-    facts
-        What tells facts apart, where it keeps the greatest version of each key; None else.
+    one_of_key
+        What tells its rows apart, where it holds one of each key; None else, and of windows.
     """
 
     keeps_last: bool = False
-    facts: Facts | None = None
+    one_of_key: OneOfKey | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class QueryView:
         for node in nodes:
             place = next((place for place, state in enumerate(found) if state.holds == node.twin.holds), None)
             own = OperatorState(node.twin.holds) if place is None else found.pop(place)
-            paired.append((node, self.model.held[node], own))
+            paired.append((node, self.model.held[node], own.in_order(node.twin.once)))
         for state in found:
             alike = [node for node in nodes if node.twin.holds == state.holds]
             paired += [(node, Held(), state) for node in alike[-1:]]
@@ -197,9 +197,15 @@ class QueryView:
         """The main output; an empty one if nothing of it was ever written."""
         return self.left.outputs.get(self.name, OutputHistory(self.name, "main"))
 
-    def side(self, kind: str) -> OutputHistory | None:
-        """The side output of a kind, if this query delivers it."""
-        return next((output for output in self.left.outputs.values() if output.kind == kind), None)
+    def sides(self, kind: str) -> Sequence[OutputHistory]:
+        """The side outputs of a kind that this query delivers: several where they have names, none where such records leave no row."""
+        return [output for output in self.left.outputs.values() if output.side.kind == kind]
+
+    @cached_property
+    def future(self) -> frozenset[str]:
+        """The rejected records that only the clock of their batch takes for future ones: the row-wise steps let them pass."""
+        rejected = {trace for outcome in self.batches for trace in outcome.left_by("rejected")}
+        return frozenset(trace for trace in rejected if trace in self.arrived and self.arrived[trace].fate == RowFate.PASSED)
 
     def key_of(self, row: OutputRow) -> WindowKey:
         """The window that a published row is of."""
@@ -235,24 +241,27 @@ class QueryView:
         return event_id(trace) if self.model.query.any_stays else trace
 
     @cached_property
-    def given_facts(self) -> Mapping[str, tuple[str, int]]:
-        """The trace of each fact, and the batch that has given it, by identity."""
+    def given_once(self) -> Mapping[str, tuple[str, int]]:
+        """The trace of each row that the job has given, and the batch that has given it, by identity."""
         return {self.identity(trace): (trace, outcome.batch) for outcome in self.batches for trace in outcome.kept}
 
     @cached_property
-    def greatest_facts(self) -> Mapping[Key, frozenset[str]]:
-        """Of each key the identities of the facts that its table may hold."""
-        facts, rows = self.table.facts, self.bounded.rows
-        if facts is None or rows is None:
+    def stay(self) -> Mapping[Key, frozenset[str]]:
+        """Of each key the identities of the rows that may be the one in its table."""
+        kept, rows = self.table.one_of_key, self.bounded.rows
+        if kept is None or rows is None:
             return {}
-        return facts.greatest({name: rows[trace] for name, (trace, _) in self.given_facts.items()})
+        given = self.given_once.items()
+        return kept.greatest({name: rows[trace] for name, (trace, _) in given}, {name: batch for name, (_, batch) in given})
 
     @cached_property
-    def replaced_facts(self) -> frozenset[str]:
-        """The identities of the facts in whose place another one is: they leave no row behind."""
+    def replaced(self) -> frozenset[str]:
+        """The identities of the rows in whose place another one is, or none any more: they leave no row behind."""
+        if self.table.one_of_key is None or self.bounded.rows is None:
+            return frozenset()
         there = {self.identity(row.trace) for row in self.main.rows if row.trace is not None}
-        stands = {min(facts & there or facts) for facts in self.greatest_facts.values()}
-        return frozenset(self.given_facts) - stands if self.greatest_facts else frozenset()
+        stands = {min(names & there or names) for names in self.stay.values()}
+        return frozenset(self.given_once) - stands
 
     @cached_property
     def batch_of_file(self) -> Mapping[str, int]:

@@ -7,7 +7,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -26,7 +26,9 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.config import output_of
 from streamproof.core.manifest import LedgerEntry, Manifest
+from streamproof.core.sides import Side
 from streamproof.prove.oracle.arrived import BatchRead, plain
+from streamproof.prove.oracle.operators.twin import Rank
 from streamproof.prove.oracle.rows import WindowKey
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.artifacts.row_files import rows_of
@@ -115,6 +117,11 @@ class OutputHistory:
     damaged: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
 
+    @property
+    def side(self) -> Side:
+        """Which side output it is; of a main output one that no query has."""
+        return Side.called(self.kind)
+
     @cached_property
     def by_batch(self) -> Mapping[int | None, tuple[OutputRow, ...]]:
         grouped: dict[int | None, list[OutputRow]] = {}
@@ -140,11 +147,26 @@ class OperatorState:
         Windows, by the values of the key and the end, with the records in them.
     keys
         Remembered keys with their expiry, microseconds UTC.
+    newest
+        Of those that rows are compared with, what is kept of the newest row; an order is as the file has it.
+    columns
+        The columns that the values of `keys` are of, where Spark has an order of its own; none where it is that of the call.
     """
 
     holds: str
     groups: Mapping[WindowKey, Vector] = field(default_factory=dict)
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
+    columns: tuple[str, ...] = ()
+
+    def in_order(self, columns: Sequence[str]) -> "OperatorState":
+        """The same with the values of keys in the order of these columns, where they are those of the keys."""
+        if self.columns == tuple(columns) or sorted(self.columns) != sorted(columns):
+            return self
+        places = [self.columns.index(name) for name in columns]
+        keys = {tuple(key[place] for place in places): expiry for key, expiry in self.keys.items()}
+        newest = {tuple(key[place] for place in places): rank for key, rank in self.newest.items()}
+        return replace(self, keys=keys, newest=newest, columns=tuple(columns))
 
 
 @dataclass(frozen=True)
@@ -223,18 +245,23 @@ def read_state(path: Path) -> StateContents:
     for operator in sorted(found.get("operators", ()), key=lambda operator: operator["operator"]):
         groups: dict[WindowKey, Vector] = {}
         keys: dict[tuple[Any, ...], int] = {}
+        newest: dict[tuple[Any, ...], Rank] = {}
+        columns: tuple[str, ...] = ()
         for row in operator["rows"]:
             if "key" in row:
                 key = _key(row["key"])
                 repeated += [f"key {key}"] if key in keys else []
                 keys[key] = int(row["expires_us"])
+                if "time_us" in row:
+                    newest[key] = Rank(row.get("order"), int(row["time_us"]))
+                columns = tuple(row.get("columns", ()))
             elif row["end_us"] is None:
                 untimed += int(row["records"])
             else:
                 window = (_key(row["by"]), int(row["end_us"]))
                 repeated += [f"window {window}"] if window in groups else []
                 groups[window] = Vector(int(row["records"]), int(row["hash"]))
-        operators.append(OperatorState(operator["holds"], groups, keys))
+        operators.append(OperatorState(operator["holds"], groups, keys, newest, columns))
     return StateContents(tuple(operators), tuple(repeated), untimed, found.get("unread", ""))
 
 

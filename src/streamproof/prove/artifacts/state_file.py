@@ -50,7 +50,7 @@ def _windows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _keys(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{**row, "key": json.loads(row["key"])} for row in rows]
+    return [{**row, **{part: json.loads(row[part]) for part in ("key", "columns") if part in row}} for row in rows]
 
 
 _ROWS = {"window": _windows, "key": _keys}

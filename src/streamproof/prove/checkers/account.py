@@ -6,7 +6,7 @@ And what a run prints of it, from the totals of its manifests, is what the model
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 
-from streamproof.core.account import COUNTED, shown
+from streamproof.core.account import COUNTED, OF_A_BATCH, shown
 from streamproof.prove.artifacts.history import History, OutputHistory, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
@@ -26,15 +26,12 @@ class Code(StrEnum):
     DOES_NOT_ADD_UP = "does-not-add-up"
 
 
-_PRINTED = ("input", "expanded", *COUNTED)
-
-
 @checker("account")
 def account(history: History) -> Iterator[Finding]:
     """Add up what is found in each place, and compare with what was read."""
     for view in history.queries:
         require_decided(view)
-        lost = [trace for outcome in view.batches for trace in outcome.unknown]
+        lost = [trace for outcome in view.batches for trace in outcome.left_by("unknown")]
         if lost:
             raise CannotTell(f"{lost[0]}{others(len(lost) - 1)} left {view.name} by a plain transform, which nothing counts.")
         yield from _printed(history, view)
@@ -76,7 +73,7 @@ def _printed(history: History, view: QueryView) -> Iterator[Finding]:
         what = f"{view.name} says that its account is unknown, and no manifest is lost"
         yield Finding(Code.UNKNOWN_WITHOUT_LOSS, None, what, newest.unknown_since)
         return
-    for place in _PRINTED:
+    for place in OF_A_BATCH:
         wanted, printed = view.model.places[place].count, newest.counts.get(f"total.{place}", 0)
         if printed != wanted:
             what = f"{view.name} prints another number of {place} records than there are"
@@ -87,23 +84,31 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     """What lies in each place, as vectors.
 
     Emitted and what an output is there for, such as late and rejected, are what is published; open is what Spark's state reader found and no row
-    holds. Records that leave no row behind are the model's: filtered ones, facts that a greater one has replaced, duplicates without an output.
+    holds. Records that leave no row behind are the model's: filtered ones, rows in whose place another one is, duplicates without an output.
 
     Raises
     ------
     CannotTell
         If the state of a query in which records wait was not read.
     """
-    model = view.model.places
     if any(node.twin.waits is not None for node in view.model.query.keeping):
         require_read(view)
-    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced_facts))
-    delivered = {place: view.side(place) for place in COUNTED}
+    emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced))
     return {
-        **{place: model[place] if side is None else _traces(side) for place, side in delivered.items()},
+        **{place: _aside(view, place) for place in COUNTED},
         "emitted": emitted,
         "open_state": _sum(_held(view)),
     }
+
+
+def _aside(view: QueryView, place: str) -> Vector:
+    """What has left by the side outputs of a place: their rows, and of those that leave none the model's records."""
+    outputs = view.sides(place)
+    if not outputs:
+        return view.model.places[place]
+    delivered = {output.side.name for output in outputs}
+    counted = [(outcome, name) for outcome in view.batches for name in outcome.names_of(place) - delivered]
+    return _sum([*map(_traces, outputs), *(Vector.of(outcome.left_by(place, name)) for outcome, name in counted)])
 
 
 def _held(view: QueryView) -> Iterator[Vector]:

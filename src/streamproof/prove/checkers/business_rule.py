@@ -29,16 +29,15 @@ def business_rule(history: History) -> Iterator[Finding]:
         fates, known = view.model.fates, view.handwritten.fates.keys()
         went = dict.fromkeys(known & rejected.keys() & fates.keys(), "rejected")
         for outcome in view.batches:
-            went |= {trace: "rejected" for trace in outcome.rejected if trace in known}
-            went |= {trace: "filtered" for trace in outcome.filtered if trace in known and trace not in went}
+            went |= {trace: "rejected" for trace in outcome.left_by("rejected") if trace in known}
+            went |= {trace: "filtered" for trace in outcome.left_by("filtered") if trace in known and trace not in went}
         meant = {
             trace: fate
             for trace, fate in view.handwritten.fates.items()
             if fate != "kept" and fates.get(trace, _LOST)[0] != "unknown"
         }
-        future = {trace for outcome in view.batches for trace in outcome.future}
         differ = {trace for trace in went.keys() | meant.keys() if went.get(trace) != meant.get(trace)}
-        for trace in sorted(differ - future):
+        for trace in sorted(differ - view.future):
             there, row = went.get(trace, "kept"), rejected.get(trace)
             how = history.came_in(view, trace) + (f"; rejected because: {row.values.get('reason')}" if row else "")
             what = f"is {there} by {view.name}, and the hand-written model says otherwise"

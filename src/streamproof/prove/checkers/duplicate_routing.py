@@ -18,8 +18,7 @@ def duplicate_routing(history: History) -> Iterator[Finding]:
     copy is there twice, and none that the main output has too.
     """
     for view in history.queries:
-        output = view.side("duplicate")
-        if output is not None:
+        for output in view.sides("duplicate"):
             require_decided(view)
             yield from _damaged(output)
             yield from _again(history, view, output)
@@ -57,7 +56,7 @@ def _copies(history: History, view: QueryView, output: OutputHistory) -> Iterato
     """By event how many copies each batch has dropped and delivered, each copy counted once."""
     dropped, delivered = defaultdict[str, Counter[int]](Counter), defaultdict[str, Counter[int]](Counter)
     for outcome in view.batches:
-        for trace in outcome.left_by("duplicate"):
+        for trace in outcome.left_by("duplicate", output.side.name):
             dropped[event_id(trace)][outcome.batch] += 1
     for trace, batch in {(row.trace, row.batch) for row in output.rows if row.trace is not None}:
         delivered[event_id(trace)][-1 if batch is None else batch] += 1

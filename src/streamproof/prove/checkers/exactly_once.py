@@ -35,7 +35,7 @@ def exactly_once(history: History) -> Iterator[Finding]:
         for problem in view.main.damaged:
             yield Finding(Code.DAMAGED_FILE, None, f"a published file of {view.main.name} cannot be read: {problem}")
         require_decided(view)
-        if view.table.facts is None:  # else a greater fact takes the place of an event, and newest-facts says which must be there
+        if view.table.one_of_key is None:  # else a row takes the place of another, and newest-facts says which must be there
             yield from _windows(history, view) if view.windowed else _rows(history, view)
 
 

@@ -46,7 +46,7 @@ def intent(history: History) -> Iterator[Finding]:
     """Compare where each event went with what the generator made it as, and with the calls of the user's function."""
     rejected = rejected_rows(history)
     # Queries that share the rejected output have batches, and clocks, of their own (R14).
-    future = {trace for view in history.queries for outcome in view.batches for trace in outcome.future}
+    future = {trace for view in history.queries for trace in view.future}
     for view in history.queries:
         if view.declared.root is None:
             raise CannotTell(f"Nobody has written down what the job asks for in {view.name}.")
@@ -57,7 +57,7 @@ def intent(history: History) -> Iterator[Finding]:
 
 def rejected_rows(history: History) -> Mapping[str, OutputRow]:
     """The rejected rows of all queries by trace: those that reject by the same steps share an output (R14)."""
-    sides = [side for view in history.queries if (side := view.side("rejected")) is not None]
+    sides = [side for view in history.queries for side in view.sides("rejected")]
     return {row.trace: row for side in sides for row in side.rows if row.trace is not None}
 
 
@@ -163,7 +163,7 @@ def _meant(history: History, view: QueryView) -> Iterator[Finding]:
     Only where the bound is the one that the generator had in mind: after a crash, and behind conditions that reject the newest events, it is
     another. So it is for events that a condition keeps out, or whose time a transform changes.
     """
-    late = {row.trace for row in side.rows} if (side := view.side("late")) is not None else set()
+    late = {row.trace for side in view.sides("late") for row in side.rows}
     for trace in history.offered.edges:
         event, record, batch = history.events[trace], view.arrived.get(trace), _batch(view, trace)
         edge = event.edge

@@ -24,16 +24,16 @@ def late_routing(history: History) -> Iterator[Finding]:
     on the wrong side of the bound is. A main output that is called "late" is held to what its name says.
     """
     for view in history.queries:
-        output = view.side("late")
-        if output is not None:
+        for output in view.sides("late"):
             yield from _compare(history, view, output, by_batch=True)
     for made, view in history.home_made("late"):
         yield from _compare(history, view, made.main, by_batch=False)
 
 
 def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
-    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by("late")}
-    times = Counter(trace for outcome in view.batches for trace in outcome.left_by("late"))
+    name = output.side.name
+    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by("late", name)}
+    times = Counter(trace for outcome in view.batches for trace in outcome.left_by("late", name))
     yield from compare(history, view, output, expected, "late", lambda trace: _why(view, trace), by_batch=by_batch, times=times)
     query = view.model.query
     if by_batch and any(twin is not None and twin.late_by_window for twin in map(query.decides, query.sources)):
@@ -42,7 +42,7 @@ def _compare(history: History, view: QueryView, output: OutputHistory, *, by_bat
 
 def _for_other_windows(view: QueryView, output: OutputHistory) -> Iterator[Finding]:
     """Where windows overlap a late row names the window that it is late for, unless it is late as a whole."""
-    late = [row for outcome in view.batches for row in outcome.side("late")]
+    late = [row for outcome in view.batches for row in outcome.side("late", output.side.name)]
     pairs = [(trace, int(row.values["window_end"])) for row in late for trace in row.traces]
     wanted, found = Counter(pairs), Counter(_window_of(row) for row in output.rows if row.trace is not None)
     for trace, end in sorted(found - wanted, key=repr):

@@ -29,10 +29,11 @@ def liveness(history: History) -> Iterator[Finding]:
 
 def _windows(view: QueryView) -> Iterator[Finding]:
     for outcome in view.batches:
-        for key in outcome.emitted:
+        for key, contents in outcome.emitted.items():
             if key not in view.windows:
                 watermark = full_instant(outcome.read.watermark_ms * 1_000)
-                held = any(key in state.groups for node, _, state in view.states if node is view.model.query.output)
+                place = key[0], contents.end_us  # state names a window by its end
+                held = any(place in state.groups for node, _, state in view.states if node is view.model.query.output)
                 found = "in state" if held else "neither emitted nor in state"
                 expected = f"emitted by batch {outcome.batch}, whose watermark is {watermark}"
                 what = "a window that was due has not come"

@@ -21,14 +21,14 @@ class Code(StrEnum):
 def made_sides(history: History) -> Iterator[Finding]:
     """Compare the rows of each such output with the model's."""
     for view in history.queries:
-        wanted: dict[str, dict[str, tuple[int, Mapping[str, Any]]]] = {}
+        wanted: dict[tuple[str, str], dict[str, tuple[int, Mapping[str, Any]]]] = {}
         for outcome in view.batches:
             for step in outcome.steps.values():
-                for (kind, name), rows in step.made.items():
-                    found = wanted.setdefault(f"{kind}:{name}", {})
+                for side, rows in step.made.items():
+                    found = wanted.setdefault(side, {})
                     found |= {trace: (outcome.batch, row.values) for row in rows for trace in row.traces}
-        for side, rows_of in wanted.items():
-            output = view.side(side)
+        for (kind, name), rows_of in wanted.items():
+            output = next((one for one in view.sides(kind) if one.side.name == name), None)
             if output is not None:
                 require_decided(view)
                 yield from _compared(history, view, output, rows_of)

@@ -24,8 +24,7 @@ def rejected_routing(history: History) -> Iterator[Finding]:
     """Compare the rejected output with what the row-wise steps reject, and that with how the events were made."""
     for view in history.queries:
         yield from _let_through(history, view)
-        output = view.side("rejected")
-        if output is not None:
+        for output in view.sides("rejected"):
             yield from _compare(history, view, output, by_batch=True)
             yield from _bytes(history, view, output)
     for made, view in history.home_made("rejected"):
@@ -33,14 +32,14 @@ def rejected_routing(history: History) -> Iterator[Finding]:
 
 
 def _compare(history: History, view: QueryView, output: OutputHistory, *, by_batch: bool) -> Iterator[Finding]:
-    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.rejected}
+    expected = {trace: outcome.batch for outcome in view.batches for trace in outcome.left_by("rejected", output.side.name)}
     yield from compare(history, view, output, expected, "rejected", lambda trace: _why(history, view, trace), by_batch=by_batch)
 
 
 def _why(history: History, view: QueryView, trace: str) -> str:
     record, event = view.arrived.get(trace), history.events.get(trace)
     made = f"it was made {event.kind.replace('_', ' ')}" if event else "it is no event of the scenario"
-    if any(trace in outcome.future for outcome in view.batches):
+    if trace in view.future:
         return f"{made}; by the clock that its batch was planned by it lies too far in the future"
     return f"{made}; rejected because: {record.reason}" if record is not None and record.reason else made
 

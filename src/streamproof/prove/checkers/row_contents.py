@@ -32,8 +32,8 @@ def row_contents(history: History) -> Iterator[Finding]:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
-        late = view.side("late")
-        yield from (found for row in (late.rows if late else ()) for found in _compared(history, view, row))
+        late = (row for output in view.sides("late") for row in output.rows)
+        yield from (found for row in late for found in _compared(history, view, row))
 
 
 def _is_nothing(value: Any) -> bool:

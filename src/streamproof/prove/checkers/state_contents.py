@@ -1,4 +1,4 @@
-"""Spark's state holds the open windows with their events, and each key that deduplication remembers, with its expiry."""
+"""Spark's state holds the open windows with their events, and each key that is remembered, with its expiry and what its rows are compared with."""
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
@@ -7,7 +7,8 @@ from streamproof.prove.artifacts.history import History, OperatorState, QueryVie
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import events, full_instant, others, window, window_to
-from streamproof.prove.oracle.operators.twin import Grouped, Held
+from streamproof.prove.oracle.operators.twin import Grouped, Held, Rank
+from streamproof.prove.oracle.ordering import is_held
 from streamproof.prove.oracle.rows import WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, event_id
 
@@ -25,13 +26,14 @@ class Code(StrEnum):
     FORGOTTEN = "forgotten-too-early"
     OTHER_EXPIRY = "other-expiry"
     WRONGLY_REMEMBERED = "wrongly-remembered"
+    OTHER_NEWEST = "other-newest"
 
 
 @checker("state-contents")
 def state_contents(history: History) -> Iterator[Finding]:
     """Compare what Spark's state reader finds after recovery with the model's state."""
     for view in history.queries:
-        if not view.model.query.stateful:
+        if view.left.state is None and not view.model.query.stateful:
             continue
         require_read(view)
         assert view.left.state is not None
@@ -48,6 +50,7 @@ def state_contents(history: History) -> Iterator[Finding]:
             if node.twin.waits is not None:
                 yield from _windows(history, view, node.twin.waits, (held.groups, found.groups), view.model.given_by(node))
             yield from _remembered(view, held, found)
+            yield from _newest(view, held, found)
 
 
 def _windows(
@@ -119,3 +122,20 @@ def _remembered(view: QueryView, held: Held, state: OperatorState) -> Iterator[F
         what = f"the state of {view.name} remembers {name}, which it should not"
         there = f"until {full_instant(state.keys[key])}"
         yield Finding(Code.WRONGLY_REMEMBERED, None, what, last, "not in state", there, None, name)
+
+
+def _newest(view: QueryView, held: Held, state: OperatorState) -> Iterator[Finding]:
+    """What rows of a key are compared with; a key that is not there at all is found as forgotten."""
+    last = view.batches[-1].batch if view.batches else None
+    for key, wanted in held.newest.items():
+        found = state.newest.get(key)
+        right = found is not None and found.time_us == wanted.time_us and is_held(wanted.order, found.order)
+        if key in state.keys and not right:
+            name = ", ".join(str(part) for part in key)
+            what = f"the state of {view.name} compares rows of {name} with another row than the newest"
+            there = "no row" if found is None else _ranked(found)
+            yield Finding(Code.OTHER_NEWEST, None, what, last, _ranked(wanted), there, None, name)
+
+
+def _ranked(rank: Rank) -> str:
+    return f"{rank.order} of {'no time' if rank.time_us is None else full_instant(rank.time_us)}"

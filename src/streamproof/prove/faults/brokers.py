@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka.admin import AdminClient
 
 from streamproof.connectors.kafka.client import SECONDS, settings
-from streamproof.connectors.kafka.leading import topic_under
+from streamproof.connectors.kafka.topic_of_step import topic_under
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.process import until
 from streamproof.prove.faults.fault import ServiceFault, Struck

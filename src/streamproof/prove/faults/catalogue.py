@@ -111,14 +111,15 @@ def _first(steps: Sequence[StepName]) -> Sequence[StepName]:
     """The first one, if there is one; of those that tasks take side by side that of the lowest task: which was there first is chance."""
     if not steps:
         return ()
-    phase, side, kind = steps[0].phase, steps[0].side, _without_task(steps[0].kind)
-    return [min((step for step in steps if (step.phase, step.side, _without_task(step.kind)) == (phase, side, kind)), key=str)]
+    phase, side, (kind, _) = steps[0].phase, steps[0].side, _of_task(steps[0].kind)
+    beside = [step for step in steps if (step.phase, step.side, _of_task(step.kind)[0]) == (phase, side, kind)]
+    return [min(beside, key=lambda step: (_of_task(step.kind)[1], step))]
 
 
-def _without_task(kind: str) -> str:
-    """ "calls.call" of "calls.call.1", the step of the second task."""
+def _of_task(kind: str) -> tuple[str, int]:
+    """ "calls.call" and 1 of "calls.call.1", the step of the second task; -1 where no task is named."""
     name, _, task = kind.rpartition(".")
-    return name if task.isdigit() else kind
+    return (name, int(task)) if task.isdigit() else (kind, -1)
 
 
 def _is_of(step: StepName, sink: str) -> bool:

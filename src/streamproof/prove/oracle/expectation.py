@@ -9,7 +9,7 @@ from streamproof.core.account import PLACES, Account
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.operators.twin import Held, Step
 from streamproof.prove.oracle.query import Node, Query
-from streamproof.prove.oracle.rows import Row, RowKey, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import UNKNOWN, Row, RowKey, WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector
 
 _NOTHING = Step()
@@ -27,24 +27,19 @@ class BatchOutcome:
         The late bound (R10): the watermark of the batch before.
     predicted_ms
         The watermark that the model predicts for this batch.
-    traces, rejected, filtered, unknown
-        The records it read, and those of them that leave in front of all state; `unknown` are lost by a plain transform.
-    future
-        Of the rejected those that only the clock of the batch takes for future ones.
+    traces
+        The records it read.
     output
         The node whose rows come out.
     steps
-        What each operator makes of the batch.
+        What each operator makes of the batch. What is left out before anything is in state is at the operator that leaves it out; what the source
+        itself rejects, or a plain transform has lost, is at the leaf.
     """
 
     read: BatchRead
     bound_us: int
     predicted_ms: int
     traces: tuple[str, ...] = ()
-    rejected: tuple[str, ...] = ()
-    filtered: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    future: tuple[str, ...] = ()
     output: Node | None = None
     steps: Mapping[Node, Step] = field(default_factory=dict)
 
@@ -81,13 +76,18 @@ class BatchOutcome:
         """Where a record can lie in several windows, its trace for each further one."""
         return tuple(trace for step in self.steps.values() for trace in step.expanded)
 
-    def side(self, kind: str) -> list[Row]:
-        """The rows that leave by side outputs of a kind."""
-        return [row for step in self.steps.values() for (found, _), rows in step.sides.items() if found == kind for row in rows]
+    def side(self, kind: str, name: str = "") -> list[Row]:
+        """The rows that leave by side outputs of a kind; with a name by that of them only."""
+        left = [(side, rows) for step in self.steps.values() for side, rows in step.sides.items() if side[0] == kind]
+        return [row for (_, found), rows in left if not name or found == name for row in rows]
 
-    def left_by(self, kind: str) -> tuple[str, ...]:
+    def left_by(self, kind: str, name: str = "") -> tuple[str, ...]:
         """The traces of those rows: where windows overlap a record is late once for each that it comes too late for."""
-        return tuple(trace for row in self.side(kind) for trace in row.traces)
+        return tuple(trace for row in self.side(kind, name) for trace in row.traces)
+
+    def names_of(self, kind: str) -> frozenset[str]:
+        """The names of the side outputs of a kind that rows leave by; none where the one of the kind has no name."""
+        return frozenset(name for step in self.steps.values() for found, name in step.sides if found == kind and name)
 
     @property
     def sides(self) -> Mapping[str, tuple[str, ...]]:
@@ -163,16 +163,14 @@ class Expectation:
     @cached_property
     def places(self) -> Mapping[str, Vector]:
         """The account as vectors, place by place, and input, expanded and unknown besides."""
-        aside = {place: Vector.of(trace for outcome in self.batches for trace in outcome.left_by(place)) for place in PLACES}
+        ways = (*PLACES, UNKNOWN[0])
+        aside = {way: Vector.of(trace for outcome in self.batches for trace in outcome.left_by(way)) for way in ways}
         return {
             **aside,
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
             "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
             "emitted": Vector.of(self.survivors),
             "open_state": Vector.of(self._waiting),
-            "rejected": Vector.of(trace for outcome in self.batches for trace in outcome.rejected),
-            "filtered": Vector.of(trace for outcome in self.batches for trace in outcome.filtered),
-            "unknown": Vector.of(trace for outcome in self.batches for trace in outcome.unknown),
         }
 
     @property
@@ -191,7 +189,6 @@ class Expectation:
         for outcome in self.batches:
             found |= {trace: ("open_state" if trace in waiting else "emitted", outcome.batch) for trace in outcome.traces}
         for outcome in self.batches:
-            aside = {**outcome.sides, "rejected": outcome.rejected, "filtered": outcome.filtered, "unknown": outcome.unknown}
-            for place, traces in aside.items():  # a row may leave in a later batch than the one that has read it
+            for place, traces in outcome.sides.items():  # a row may leave in a later batch than the one that has read it
                 found |= {trace: (place, found[trace][1]) for trace in traces}
         return found

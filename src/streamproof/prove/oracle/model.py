@@ -4,12 +4,13 @@ In batch n a record is late by the watermark of batch n-1; windows and remembere
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from streamproof.prove.oracle.arrived import Arrived, BatchRead
+from streamproof.prove.oracle.arrived import Arrived, BatchRead, RowFate
 from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Arriving, Step
 from streamproof.prove.oracle.query import Node, Query
-from streamproof.prove.oracle.rows import Row
+from streamproof.prove.oracle.rows import REJECTED, UNKNOWN, Row, Side
 from streamproof.prove.oracle.watermark import AlignedWatermark, Watermark
 
 Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str, int], ...]
@@ -106,6 +107,16 @@ def future_from(query: Query, read: BatchRead, source: str = "") -> int | None:
     return None if ahead_us is None else read.timestamp_ms * 1_000 + ahead_us
 
 
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """A record that is left out before anything is in state: by which side, and for what reason, where that is known."""
+
+    row: Row
+    side: Side
+    reason: str = ""
+    source: str = ""
+
+
 class Tree:
     """The states of all operators of a query, and what goes from one to the next in a batch."""
 
@@ -113,20 +124,39 @@ class Tree:
         self.query = query
         self.states = {node: node.twin.begin(query.delay_us) for node in query.nodes}
         self._decided = {node: any(below.twin.keeps for below in node.walk()) for node in query.nodes}
+        leaves = [node for node in query.nodes if node.source]
+        self._one_by_one = {
+            leaf.source: [node for node in query.nodes if not self._decided[node] and leaf in node.walk()] for leaf in leaves
+        }
+        """By source its leaf, and the operators that look at each of its records by itself in front of all state."""
 
-    def walk(self, passed: Sequence[Arrived], bound_us: int, watermark_us: int) -> dict[Node, Step]:
-        """What each operator makes of the records of a batch."""
+    def walk(self, passed: Sequence[Arrived], bound_us: int, watermark_us: int, left: Sequence[Leaving] = ()) -> dict[Node, Step]:
+        """What each operator makes of the records of a batch, of which some are left out before anything is in state."""
         steps: dict[Node, Step] = {}
+        aside = self._left_at(left)
         bounds: dict[Node, tuple[int, int]] = {}
         for node in self.query.nodes:
             if node.source:
-                steps[node], bounds[node] = Step(self._read_of(node, passed)), (bound_us, watermark_us)
+                steps[node], bounds[node] = Step(self._read_of(node, passed), aside.get(node, {})), (bound_us, watermark_us)
                 continue
             coming = [Arriving(steps[one].rows, *bounds[one], not self._decided[one]) for one in node.inputs]
-            steps[node] = self.states[node].step(*coming)
+            step = self.states[node].step(*coming)
+            steps[node] = replace(step, sides={**aside[node], **step.sides}) if node in aside else step
             late, watermark = zip(*(bounds[one] for one in node.inputs), strict=True)
             bounds[node] = node.twin.leaves(*late), node.twin.leaves(*watermark)
         return steps
+
+    def _left_at(self, left: Sequence[Leaving]) -> Mapping[Node, Mapping[Side, Sequence[Row]]]:
+        """By node what leaves there, in front of all state."""
+        found: dict[Node, dict[Side, list[Row]]] = {}
+        for one in left:
+            found.setdefault(self._leaves_at(one), {}).setdefault(one.side, []).append(one.row)
+        return found
+
+    def _leaves_at(self, one: Leaving) -> Node:
+        """The first operator on the way of its source that leaves out such a row, else the leaf."""
+        leaf, *others = self._one_by_one.get(one.source) or next(iter(self._one_by_one.values()))
+        return next((node for node in others if node.twin.takes_out(one.side, one.reason)), leaf)
 
     def _read_of(self, node: Node, passed: Sequence[Arrived]) -> list[Row]:
         """The records of a source; a query with one source does not say whose they are."""
@@ -143,7 +173,7 @@ class _Run:
         """By source, of the newest batch."""
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
-        passed, rejected, filtered, unknown = self._row_wise(traces)
+        passed, left = self._row_wise(traces)
         passed, future = self._in_future(passed, read)
         self.newest_us = {}
         for record in passed:
@@ -154,35 +184,32 @@ class _Run:
             bound_us,
             predicted_ms,
             traces,
-            (*rejected, *future),
-            filtered,
-            unknown,
-            future,
             self.query.output,
-            self.tree.walk(passed, bound_us, read.watermark_ms * 1_000),
+            self.tree.walk(passed, bound_us, read.watermark_ms * 1_000, [*left, *future]),
         )
 
-    def _row_wise(self, traces: tuple[str, ...]) -> tuple[list[Arrived], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    def _row_wise(self, traces: tuple[str, ...]) -> tuple[list[Arrived], list[Leaving]]:
         passed: list[Arrived] = []
-        others: dict[str, list[str]] = {"rejected": [], "filtered": [], "unknown": []}
+        left: list[Leaving] = []
         for trace in traces:
             record = self.arrived.get(trace)
             if record is None:
-                others["unknown"].append(trace)
-            elif record.fate == "passed":
+                left.append(Leaving(Row((trace,), None, {}), UNKNOWN))
+            elif record.fate == RowFate.PASSED:
                 passed.append(record)
             else:
-                others[str(record.fate)].append(trace)
-        return passed, tuple(others["rejected"]), tuple(others["filtered"]), tuple(others["unknown"])
+                left.append(Leaving(record.row, (str(record.fate), ""), record.reason or "", record.source))
+        return passed, left
 
-    def _in_future(self, records: list[Arrived], read: BatchRead) -> tuple[list[Arrived], tuple[str, ...]]:
-        """What the clock of today takes may have been in the future by the clock that the batch was planned by (R13)."""
+    def _in_future(self, records: list[Arrived], read: BatchRead) -> tuple[list[Arrived], list[Leaving]]:
+        """What the clock of today takes may have been in the future by the clock that the batch was planned by (R13): the source rejects it."""
         limits = {source: future_from(self.query, read, source) for source in self.query.clocks}
         if not any(limit_us is not None for limit_us in limits.values()):
-            return records, ()
+            return records, []
         beyond = {
             record.trace
             for record in records
             if record.time_us is not None and (limit_us := limits[record.source]) is not None and record.time_us > limit_us
         }
-        return [record for record in records if record.trace not in beyond], tuple(sorted(beyond))
+        left = [Leaving(record.row, REJECTED, source=record.source) for record in records if record.trace in beyond]
+        return [record for record in records if record.trace not in beyond], left

@@ -11,6 +11,10 @@ Side = tuple[str, str]
 
 LATE: Side = ("late", "")
 DUPLICATE: Side = ("duplicate", "")
+REJECTED: Side = ("rejected", "")
+FILTERED: Side = ("filtered", "")
+UNKNOWN: Side = ("unknown", "")
+"""No side output, and no place: by it go records that a plain transform has lost."""
 
 WindowKey = tuple[tuple[Any, ...], int]
 """The values of the key columns, and the window's start in microseconds UTC."""

@@ -14,10 +14,10 @@ from streamproof.prove.services.names import own_name
 
 def sink_at(name: str, sink: SinkConfig, scenario: str, urls: Mapping[str, str]) -> SinkConfig:
     """A sink of a service, writing to the scenario's own table or topic; others as they are."""
-    if not isinstance(sink, ServiceSink):
+    if sink.service is None:
         return sink
     output = name.replace(".", "__")  # a dot would separate a schema from its table
-    return kind_of(sink).bound(sink, own_name(scenario), output, urls)
+    return kind_of(sink.service).bound(sink.service, own_name(scenario), output, urls)
 
 
 def opened(sinks: Mapping[str, ServiceSink]) -> None:

@@ -13,7 +13,7 @@ from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import display
-from streamproof.core.sides import DUPLICATE
+from streamproof.core.sides import copies_in
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.replay.bounded.doors import BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
@@ -136,7 +136,8 @@ class _Computing:
     def query(self, name: str) -> None:
         """Computes one main output, and the side outputs that its query delivers."""
         query = self.bound.query(name)
-        doors = BatchDoors(copies_asked=DUPLICATE in query.sides)
+        asked = copies_in(query.sides)
+        doors = BatchDoors(copies_asked=bool(asked))
         read = reads(query, self.spark, doors, stream=False, trace=False)
         doors.at_source = False
         made = build(query.root, read, doors).rows
@@ -149,7 +150,6 @@ class _Computing:
         for side in query.root.sides:
             found[side.kind] = counts.get(str(side), 0) + (found.get(side.kind, 0) if side.name else 0)
         found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
-        asked = query.sides.get(DUPLICATE, "")
         account = QueryAccount(
             name,
             counts["input"],

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import FilesSink, load
+from streamproof.config import load
 from streamproof.core.manifest import LedgerEntry
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
@@ -104,9 +104,9 @@ def _of_job(place: str, folders: Folders) -> dict[str, Rows]:
     config = load(place)
     found: dict[str, Rows] = {}
     for name, sink in config.sink.items():
-        if not isinstance(sink, FilesSink):
+        if sink.folder is None:
             continue
-        path = config.resolve(sink.path)
+        path = config.resolve(sink.folder.path)
         rows = None if config.is_remote(path) else _rows(path, folders.list(path), folders)
         if rows is not None:
             found[name] = rows

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from streamproof import __version__
-from streamproof.core.account import COUNTED
+from streamproof.core.account import OF_A_BATCH
 from streamproof.core.ids import new_id
 from streamproof.core.manifest import Chain, Manifest, first_unknown
 from streamproof.core.notes import Note, NoteCode
@@ -13,8 +13,6 @@ from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.journal.published import chain_before
-
-_COUNTED = ("input", "expanded", *COUNTED)
 
 
 @dataclass
@@ -30,7 +28,7 @@ class Describing:
         before = self._before(batch)
         totals = {
             f"total.{key}": staged.counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
-            for key in (*_COUNTED, WRITTEN_COPIES)
+            for key in (*OF_A_BATCH, WRITTEN_COPIES)
         }
         return Manifest(
             id=new_id(),
@@ -81,7 +79,7 @@ class Describing:
 
 def counts_of(manifest: Manifest) -> dict[str, int]:
     """Where the records of a batch are, as events say it."""
-    return {key: manifest.counts.get(key, 0) for key in _COUNTED}
+    return {key: manifest.counts.get(key, 0) for key in OF_A_BATCH}
 
 
 def _unknown_since(before: Manifest | None, batch: int) -> int | None:

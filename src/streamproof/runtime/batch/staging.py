@@ -15,7 +15,7 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
-from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
+from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.runtime.batch.contradictions import already_staged
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
@@ -152,9 +152,9 @@ class Staging:
             found = sums.get(str(side), DoorSums())
             if side.if_returned and side not in sides and str(side) not in sums:
                 continue  # no door counts its records, as of duplicates, which Spark counts itself
-            if side == DUPLICATE:
+            if side.counted_by_spark:
                 counts[WRITTEN_COPIES] = found.rows
-                require_every_copy(sides[side], batch, dropped=counts["duplicate"], written=found.rows)
+                require_every_copy(sides[side], batch, dropped=counts[side.kind], written=found.rows)
             of_kind[side.kind] += found.rows
             counts[side.kind] = of_kind[side.kind]
             if side.name:

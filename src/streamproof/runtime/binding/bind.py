@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from streamproof.config import FilesSink, ServiceSink, output_of
+from streamproof.config import output_of
+from streamproof.config.sinks import FILES
 from streamproof.connectors import services
 from streamproof.core.sides import Side
 from streamproof.errors import ConfigurationError
@@ -13,10 +14,10 @@ from streamproof.runtime.binding.loading import load_job
 from streamproof.runtime.binding.real_time import require_possible
 from streamproof.runtime.binding.sinks import cannot_keep
 from streamproof.runtime.spark.settings import refuse_settings
-from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
+    from streamproof.stream.emissions import Emission
     from streamproof.stream.node import Node
 
 
@@ -50,11 +51,10 @@ def bind(config: "JobConfig", *, new_output: str | None = None) -> BoundJob:
         require_possible(config, outputs)
     _require_union_for_idle(config, list(bound.outputs.main.values()))
     for query, root in bound.outputs.main.items():
-        if root.emission.revised:
-            _require_calls_by_revision(config, query, root.emission.name)
+        _require_calls_apart(config, query, root.emission)
     for name, sink in config.sink.items():
-        if isinstance(sink, ServiceSink) and not services.keeps_claim(sink):
-            raise cannot_keep(config, name, sink.connector, services.guarantee(sink))
+        if sink.service is not None and not services.keeps_claim(sink.service):
+            raise cannot_keep(config, name, sink.connector, services.guarantee(sink.service))
     for output, side in sides.items():
         bound.places.update({name: _place(config, name, side) for name in config.sinks_of(output) or (output,)})
     _require_places_apart(config, bound.places)
@@ -73,15 +73,15 @@ def _require_union_for_idle(config: "JobConfig", roots: "Sequence[Node]") -> Non
             )
 
 
-def _require_calls_by_revision(config: "JobConfig", query: str, emission: str) -> None:
-    """ConfigurationError for calls whose key is the same for all rows of a window: only the first would be made."""
-    for name in config.sinks_of(query):
+def _require_calls_apart(config: "JobConfig", query: str, emission: "Emission") -> None:
+    """ConfigurationError for calls whose key is the same for several rows of a window or a key: only the first would be made."""
+    for name in config.sinks_of(query) if emission.apart is not None else ():
         sink = config.sink[name]
-        if sink.is_one_effect_a_key and REVISION not in getattr(sink, "key", ()):
+        if sink.is_one_effect_a_key and emission.apart not in getattr(sink, "key", ()):
             raise ConfigurationError(
-                f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{REVISION}", and the windows of {query} have emit="{emission}".',
-                required="A window gives several rows then, and calls with one key are one call: what comes after the first would never be sent.",
-                remedy=f'Add "{REVISION}" to the key; or let the window be final.',
+                f'{config.where("sink", name, "key")}: [sink.{name}] key lacks "{emission.apart}", which tells the rows of {query} apart.',
+                required=f"{emission.gives_several}, and calls with one key are one call: what comes after the first would never be sent.",
+                remedy=f'Add "{emission.apart}" to the key; {emission.or_else}.',
             )
 
 
@@ -117,21 +117,22 @@ def _place(config: "JobConfig", name: str, side: Side | None) -> OutputPlace:
     sink = config.sink.get(name)
     beside = f"{config.resolve(config.checkpoint).rstrip('/')}-"
     home = f"{beside}{output_of(name)}" if output_of(name) != name else ""
-    if isinstance(sink, FilesSink):
-        staged = "parquet" if home else sink.format
+    folder, service = (sink.folder, sink.service) if sink is not None else (None, None)
+    if folder is not None:
+        staged = "parquet" if home else folder.format
         return OutputPlace(
-            name, side, config.resolve(sink.path), staged, sink.connector, bound=True, home=home, published=sink.format
+            name, side, config.resolve(folder.path), staged, folder.connector, bound=True, home=home, published=folder.format
         )
-    if isinstance(sink, ServiceSink):
-        service = sink.resolved(config.resolve)
-        return OutputPlace(name, side, f"{beside}{name}", "parquet", sink.connector, bound=True, service=service, home=home)
+    if service is not None:
+        service = service.resolved(config.resolve)
+        return OutputPlace(name, side, f"{beside}{name}", "parquet", service.connector, bound=True, service=service, home=home)
     if side is None:
         raise ConfigurationError(
             f"{config.file}: the job's output {name} has no sink.",
             remedy=f'Add:\n[sink.{name}]\nconnector = "files"\npath = "out/{name}"\nformat = "parquet"',
         )
     # Beside the checkpoint, and named by it: jobs whose checkpoints are in one folder stay apart.
-    return OutputPlace(name, side, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", "files", bound=False)
+    return OutputPlace(name, side, f"{config.resolve(config.checkpoint).rstrip('/')}-{name}", "json", FILES, bound=False)
 
 
 def _unknown_output(config: "JobConfig", name: str, known: list[str]) -> ConfigurationError:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from streamproof.config import ServiceSink, output_of
+from streamproof.config.sinks import FILES
 from streamproof.connectors import services
 from streamproof.connectors.sources import sources_of
 from streamproof.core.sides import REJECTED, Side
@@ -50,6 +51,11 @@ class OutputPlace:
     service: ServiceSink | None = None
     home: str = ""
     published: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of files: no service, and no class of the user's."""
+        return self.connector == FILES
 
     @property
     def where(self) -> str:

@@ -87,7 +87,7 @@ def sink_of(
         made = services.sink(place.service, at)
     elif place.home:
         made = CopySink(at, place.published)
-    elif place.connector == "files":
+    elif place.is_folder:
         made = FileSink(at)
     else:
         made = _custom_sink(config, place.name, place.connector)(at)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.config import FilesSink, JobConfig, ServiceSink, SinkConfig, load, redact
+from streamproof.config import JobConfig, SinkConfig, load, redact
 from streamproof.config.entry import JobFunction, class_names, job_functions
 from streamproof.config.problems import did_you_mean
 from streamproof.config.sinks import CUSTOM_SINK
@@ -160,9 +160,9 @@ def _source(config: JobConfig, name: str) -> str:
 
 
 def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
-    if isinstance(sink, ServiceSink):
-        return _unseen(f"{services.where(sink)}{sink.by_registry}")
-    assert isinstance(sink, FilesSink), "every connector is looked at"
+    if sink.service is not None:
+        return _unseen(f"{services.where(sink.service)}{sink.by_registry}")
+    assert sink.folder is not None, "every connector is looked at"
     if custom := CUSTOM_SINK.fullmatch(sink.connector):
         file = config.root / custom["file"]
         classes = class_names(file)
@@ -171,7 +171,7 @@ def _sink(config: JobConfig, name: str, sink: SinkConfig) -> str:
                 f"{config.where('sink', name, 'connector')}: [sink.{name}] connector names {custom['name']}, and {display(file)} has no such class."
                 f"{did_you_mean(custom['name'], classes)}"
             )
-    return _writable(config, sink.path, config.where("sink", name, "path"))
+    return _writable(config, sink.folder.path, config.where("sink", name, "path"))
 
 
 def _writable(config: JobConfig, path: str, where: str) -> str:

@@ -85,8 +85,8 @@ def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
     from streamproof.stream.problems import needs_event_time
 
     schema = source.config.schema_ddl
-    if source.config.event_time is None and branch.behind:
-        raise needs_event_time(branch.source, columns_of(schema) if schema else {})
+    if source.config.event_time is None and branch.keeps is not None:
+        raise needs_event_time(branch.keeps.call, branch.source, columns_of(schema) if schema else {})
     if schema is None:
         known = Known((), f"the files of {branch.source} say their columns, no schema does")
     else:

@@ -1,12 +1,14 @@
 """Spark's logs of a query, read through Hadoop's file systems: what a batch was (R2)."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.checkpoint.logs import (
     OffsetLog,
     is_initial_positions,
+    parse_commit,
     parse_initial_positions,
     parse_offsets,
     parse_source_log,
@@ -16,6 +18,7 @@ from streamproof.checkpoint.logs import (
 )
 from streamproof.core.manifest import Fingerprint
 from streamproof.core.paths import path_of
+from streamproof.errors import TornCheckpoint
 from streamproof.runtime.spark.failures import unreadable, vanished
 
 if TYPE_CHECKING:
@@ -75,10 +78,23 @@ class QueryLogs:
         """Whether Spark has committed a batch."""
         return self.storage.exists(f"{self.checkpoint}/commits/{batch}")
 
+    def newest_settings(self) -> Mapping[str, str] | None:
+        """The SQL settings that the newest planned batch pins; None before the first one. A torn log is passed over: recovery drops it."""
+        for number in reversed(self.batches("offsets")):
+            with suppress(TornCheckpoint):
+                found = self.offsets(number)
+                if found is not None:
+                    return found[1].settings
+        return None
+
     def newest_state_ids(self) -> Mapping[str, Any]:
-        """The ids of the state files that the newest commit points to (`state_ids`)."""
-        committed = self.batches("commits")
-        return state_ids(self.storage.read(f"{self.checkpoint}/commits/{committed[-1]}")) if committed else {}
+        """The ids of the state files that the newest whole commit points to (`state_ids`): a torn one is taken back by recovery."""
+        for number in reversed(self.batches("commits")):
+            text = self.storage.read(f"{self.checkpoint}/commits/{number}") or ""
+            with suppress(TornCheckpoint):
+                parse_commit(text)
+                return state_ids(text)
+        return {}
 
     def of(self, batch: int) -> BatchLogs:
         """What the batch is, while it runs: its offset log is there."""

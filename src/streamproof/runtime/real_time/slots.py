@@ -71,4 +71,4 @@ def require_still_read(spark: "SparkSession", query: str, read: int, before: int
 
 def _is_moved(place: "OutputPlace") -> bool:
     """Whether the rows of a side output are published as the tasks have written them."""
-    return place.connector == "files" and {place.format, place.shown_format} == {"json"}
+    return place.is_folder and {place.format, place.shown_format} == {"json"}

@@ -32,7 +32,7 @@ def require_known(bound: "BoundJob", spark: "SparkSession", storage: "Storage") 
         Losses(storage, manifests.checkpoint)
         newest.update(manifests.batches()[-_LOOK_BACK:])
     for place in bound.places.values():
-        if place.connector == "files":
+        if place.is_folder:
             _require_ledgers(sink_of(bound.config, place, spark, storage), newest)
 
 

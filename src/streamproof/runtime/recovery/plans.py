@@ -3,7 +3,6 @@
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import PlanChanged
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.stream.emissions import Corrections
 from streamproof.stream.identity import LATENESS, NONE, MadeBy, differences
 
 _LATENESS_OF_WAITING = ("lag",)
@@ -17,11 +16,18 @@ def _further_sources(made_by: MadeBy) -> set[str]:
     return {part for part in made_by if part.startswith("source ")}
 
 
-def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: bool) -> list[Note]:
+def require_same(manifests: ManifestStore, made_by: MadeBy, *, parks: bool, accept_lateness: bool) -> list[Note]:
     """PlanChanged if the state in a checkpoint was made by other operators, keys, windows, lateness or aggregates; else what is worth noting.
 
     The newest manifest says what it was made by: no state is committed without one. What the checkpoint pins by itself (the number of state
     partitions, the state store, its format) is not compared, since Spark takes it from there whatever the session says.
+
+    Parameters
+    ----------
+    parks
+        Whether rows wait behind Spark's plan until their window is on time.
+    accept_lateness
+        Whether another lateness is a note.
     """
     newest = next(manifests.newest_first(), None)
     if newest is None:
@@ -31,7 +37,7 @@ def require_same(manifests: ManifestStore, made_by: MadeBy, *, accept_lateness: 
     ):
         return []  # there is no state that the source or its event time could be wrong for
     found = differences(newest.made_by, made_by)
-    acceptable = _LATENESS_OF_WAITING if made_by.get("emission") == Corrections.name else LATENESS
+    acceptable = _LATENESS_OF_WAITING if parks else LATENESS
     only_lateness = bool(found) and all(part in acceptable or part.startswith(_LATENESS_OF_SOURCES) for part in found)
     if not found:
         return []

@@ -22,7 +22,7 @@ def restore_source_logs(storage: "Storage", logs: QueryLogs, manifests: Manifest
     ------
     TornCheckpoint
         If no manifest holds it, and a batch that has begun to stage has read it. One that is only planned can be planned again
-        (`recovery.roll_back`).
+        (`mending.roll_back`).
     """
     planned = logs.batches("offsets")
     newest = logs.offsets(planned[-1]) if planned else None

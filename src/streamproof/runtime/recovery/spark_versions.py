@@ -1,17 +1,37 @@
 """Which Spark wrote a checkpoint, and may the Spark that runs now go on there (R25)."""
 
-from contextlib import suppress
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from streamproof import _jvm
 from streamproof.core.notes import Note, NoteCode
-from streamproof.errors import TornCheckpoint, WrongCheckpoint
+from streamproof.errors import WrongCheckpoint
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.runtime.spark.session import ROCKSDB_OF_WINDOWS, STATE_STORES
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_IDENTIFIED, ROCKSDB_OF_WINDOWS, STATE_STORES
 from streamproof.stream.identity import SPARK
 
+_WITH_STORES = {ROCKSDB_OF_WINDOWS: _jvm.FIRST_WITH_ENDS_OF_WINDOWS, ROCKSDB_IDENTIFIED: "4.0"}
+_AFTER_4_0 = "4.1"
 
-def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str) -> list[Note]:
+
+@dataclass(frozen=True)
+class _Wrote:
+    """The Spark that wrote a checkpoint, as an error names it, its number, and up to where it is known to have written."""
+
+    named: str
+    number: str
+    where: str
+    up_to: str
+
+
+def _nothing(_: str) -> bool:
+    return False
+
+
+def require_readable(
+    manifests: ManifestStore, logs: QueryLogs, version: str, *, stores: str = "", knows: Callable[[str], bool] = _nothing
+) -> list[Note]:
     """WrongCheckpoint if this Spark cannot read a checkpoint; a note where an older one wrote it.
 
     Spark reads the state, logs and settings of the versions before it. What a later one writes it may not know, or take for something else.
@@ -22,37 +42,58 @@ def require_readable(manifests: ManifestStore, logs: QueryLogs, version: str) ->
     ----------
     version
         Of the Spark that runs now, such as "4.2.1".
+    stores
+        The class of state stores that it gives a new checkpoint.
+    knows
+        Whether it knows a setting.
     """
-    newest = next(manifests.newest_first(), None)
-    before = newest.made_by.get(SPARK, "") if newest is not None else ""
-    if newest is None or not before:
-        store = _state_store(logs)
-        if store == ROCKSDB_OF_WINDOWS and not _jvm.knows_ends_of_windows(version):
-            raise _newer(
-                manifests.checkpoint, f"{_jvm.FIRST_WITH_ENDS_OF_WINDOWS} or later", _jvm.FIRST_WITH_ENDS_OF_WINDOWS, version
-            )
+    by_manifest, settings = _by_manifest(manifests), logs.newest_settings() or {}
+    number = _jvm.planned_by(settings, version, knows) or _by_stores(settings, stores if by_manifest is None else "")
+    wrote = _latest(by_manifest, _by_offset_log(manifests.checkpoint, number, version))
+    if wrote is None:
         return []
-    if _jvm.numbers(before) > _jvm.numbers(version):
-        where = f"{manifests.checkpoint} (batch {newest.batch})"
-        raise _newer(where, before, _jvm.minor_version(before), version)
-    if _jvm.names_state_format(version) and not _jvm.names_state_format(before) and logs.newest_state_ids():
-        raise _unread(f"{manifests.checkpoint} (batch {newest.batch})", before, version)
-    if _jvm.numbers(before) < _jvm.numbers(version):
+    if _jvm.numbers(wrote.number) > _jvm.numbers(version):
+        raise _newer(wrote.where, wrote.named, _jvm.minor_version(wrote.number), version)
+    if _jvm.names_state_format(version) and not _jvm.names_state_format(wrote.number) and logs.newest_state_ids():
+        raise _unread(wrote.where, wrote.number, version)
+    if _jvm.numbers(wrote.number) < _jvm.numbers(version):
         said = (
-            f"Spark {before} wrote {manifests.checkpoint} up to batch {newest.batch}; Spark {version} goes on there. "
-            f"After its first batch the checkpoint is not read by Spark {_jvm.minor_version(before)} any more."
+            f"Spark {wrote.number} wrote {manifests.checkpoint}{wrote.up_to}; Spark {version} goes on there. "
+            f"After its first batch the checkpoint is not read by Spark {_jvm.minor_version(wrote.number)} any more."
         )
         return [Note(NoteCode.NEWER_SPARK, said)]
     return []
 
 
-def _state_store(logs: QueryLogs) -> str:
-    """The class of state stores that the newest planned batch names; "" where no batch says so. A torn log is for recovery to mend."""
-    planned = logs.batches("offsets")
-    with suppress(TornCheckpoint):
-        found = logs.offsets(planned[-1]) if planned else None
-        return found[1].settings.get(STATE_STORES, "") if found is not None else ""
-    return ""
+def _by_manifest(manifests: ManifestStore) -> _Wrote | None:
+    """As the newest whole manifest says it, which older ones do not."""
+    newest = next(manifests.newest_first(), None)
+    before = newest.made_by.get(SPARK, "") if newest is not None else ""
+    if newest is None or not before:
+        return None
+    return _Wrote(before, before, f"{manifests.checkpoint} (batch {newest.batch})", f" up to batch {newest.batch}")
+
+
+def _by_offset_log(checkpoint: str, number: str, version: str) -> _Wrote | None:
+    """As the newest offset log tells it, which Spark writes before anything else of a batch: it is there without a manifest too."""
+    if not number:
+        return None
+    later = _jvm.numbers(number) > _jvm.numbers(version)
+    return _Wrote(f"{number} or later" if later else number, number, checkpoint, "")
+
+
+def _by_stores(settings: Mapping[str, str], stores: str) -> str:
+    """The version that the class of state stores in an offset log tells; "" where it does not."""
+    store = settings.get(STATE_STORES, "")
+    if store == ROCKSDB and stores == ROCKSDB_IDENTIFIED:  # 4.0 plans with that class only where [spark] asks for it
+        return _AFTER_4_0
+    return _WITH_STORES.get(store, "")
+
+
+def _latest(by_manifest: _Wrote | None, by_offset_log: _Wrote | None) -> _Wrote | None:
+    """The later version of the two; where they are the same the manifest, which says it in full."""
+    found = [one for one in (by_manifest, by_offset_log) if one is not None]
+    return max(found, key=lambda one: _jvm.numbers(one.number), default=None)
 
 
 def _newer(where: str, before: str, minor: str, version: str) -> WrongCheckpoint:

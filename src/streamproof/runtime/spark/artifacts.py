@@ -130,9 +130,15 @@ def repository() -> str:
     Raises
     ------
     EnvironmentProblem
-        If no mirror is named and PySpark is not installed, or brings another Ivy.
+        If what is named is no address; or no mirror is named and PySpark is not installed, or brings another Ivy.
     """
     named = os.environ.get(MIRROR)
+    if named and "://" not in named and not named.startswith("file:"):
+        raise EnvironmentProblem(
+            f"{named} is no address of a repository.",
+            required="It begins with https:// or file:/.",
+            remedy=f"Name the mirror in {MIRROR} with it.",
+        )
     if named:
         return named.rstrip("/")
     spark = find_spec("pyspark")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STATE_FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
 STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
+KEY_ORDER = "spark.sql.dropDuplicates.deterministicKeyOrder.enabled"
+"""Whether a deduplication keeps its key in the order of the call. Before 4.3 Spark keeps more than four columns in that of a `Set`."""
 STATE_COUNTS = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 """Whether RocksDB counts the rows of a state. Each put costs twice as much then, so that it is off unless the job asks for it."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -194,10 +196,23 @@ def state_stores(*, real_time: bool) -> str:
     return ROCKSDB if real_time or not _jvm.knows_ends_of_windows() else ROCKSDB_OF_WINDOWS
 
 
-def slower_state(*, real_time: bool) -> str | None:
-    """What the installed Spark does not let us make faster about the state of windows, in a sentence; None where it does."""
-    if real_time or _jvm.knows_ends_of_windows():
+def slower_state(pinned: Mapping[str, str] | None = None, *, real_time: bool) -> str | None:
+    """What the installed Spark, or the checkpoint, does not let us make faster about the state of windows, in a sentence; None where both do.
+
+    Parameters
+    ----------
+    pinned
+        The settings of the newest offset log, by which Spark goes on, or what the first one will have.
+    """
+    if real_time:
         return None
+    if _jvm.knows_ends_of_windows():
+        if (pinned or {}).get(STATE_STORES, ROCKSDB_OF_WINDOWS) == ROCKSDB_OF_WINDOWS:
+            return None
+        return (
+            "The checkpoint was begun with state stores that look at all windows in each batch, also where none of them leaves, and it names "
+            "their class: large state makes small batches slower. A new checkpoint is spared that, unless [spark] names another class."
+        )
     return (
         f"Spark {_jvm.installed_spark()} looks at all windows in its state in each batch, also where none of them leaves: large state makes small "
         "batches slower. From Spark 4.3 Streamproof spares it that."

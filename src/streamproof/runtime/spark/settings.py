@@ -142,6 +142,11 @@ SETTINGS = (
         "the count of open records would be read from another column of the state",
     ),
     Setting(
+        "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion",
+        "2",
+        "how long a key of latest() is remembered would be read from another column of the state",
+    ),
+    Setting(
         "spark.sql.streaming.realTimeMode.asyncProgressTrackingByDefault.enabled",
         "false",
         "the logs of a real-time batch would be written while it is accounted for, or later",

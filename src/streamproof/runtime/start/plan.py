@@ -1,5 +1,6 @@
 """Third step of a start: the streaming plan of the query, with its doors and sums, and whether the state in the checkpoint fits it (R25)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from streamproof.runtime.rows.columns import Columns
 from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
-from streamproof.runtime.spark.session import slower_state, weaker_state
+from streamproof.runtime.spark.session import KEY_ORDER, STATE_STORES, slower_state, weaker_state
 from streamproof.runtime.start.validate import Validated
 from streamproof.stream.graph import Read, build
 from streamproof.stream.identity import SPARK
@@ -65,16 +66,17 @@ def plan(valid: Validated) -> Planned:
     """
     query, spark, manifests, sinks, notes = valid.query, valid.spark, valid.journal.manifests, valid.sinks, list[Note]()
     run = short(new_id())
+    pinned = _pinned(valid)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, run)
     directories = {side: _side_directory(sinks.first(name), name, manifests) for side, name in query.sides.items()}
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
-    slower = slower_state(real_time=query.config.trigger.real_time) if query.root.sums else None
+    slower = slower_state(pinned, real_time=query.config.trigger.real_time) if query.root.sums else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
     made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
-    notes += plans.require_same(manifests, made_by, accept_lateness=valid.start.accept_lateness)
+    notes += plans.require_same(manifests, made_by, parks=query.root.emission.parks, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
     given, parked = built.rows, None
     if query.root.emission.parks:
@@ -95,6 +97,18 @@ def plan(valid: Validated) -> Planned:
         for name in query.targets[output]:
             sinks.by_name[name].settle(found)
     return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked))
+
+
+def _pinned(valid: Validated) -> Mapping[str, str]:
+    """The settings that Spark goes on with: those of the newest offset log; before the first batch those of the session.
+
+    The plan is built with the same order of keys. Where an offset log names none, that of a Spark before 4.3, Spark takes "false".
+    """
+    spark, found = valid.spark, valid.journal.logs.newest_settings()
+    if found is None:
+        return {STATE_STORES: spark.conf.get(STATE_STORES) or ""}
+    spark.conf.set(KEY_ORDER, found.get(KEY_ORDER, "false"))
+    return found
 
 
 def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:

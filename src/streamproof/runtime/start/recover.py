@@ -8,7 +8,7 @@ from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.journal import published
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.real_time import unaccounted
-from streamproof.runtime.recovery import whole as recovery
+from streamproof.runtime.recovery import mending
 from streamproof.runtime.recovery.dropped_outputs import require_outputs_kept
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.start.validate import Validated
@@ -35,12 +35,12 @@ def recover(valid: Validated) -> Recovered:
     storage, logs, manifests = journal.storage, journal.logs, journal.manifests
     real_time, replay_last = valid.query.config.trigger.real_time, valid.start.replay_last
     events.note(*unaccounted.put_in_order(journal, real_time=real_time, replay_last=replay_last))
-    events.note(*recovery.restore_logs(journal, sinks))
+    events.note(*mending.restore_logs(journal, sinks))
     if replay_last:
-        events.note(*recovery.roll_back(journal, sinks, valid.spark))
-    interrupted = recovery.open_manifest(journal)
+        events.note(*mending.roll_back(journal, sinks, valid.spark))
+    interrupted = mending.open_manifest(journal)
     require_outputs_kept(valid.query, manifests, interrupted, sinks, storage)
-    mended = recovery.mend_publications(interrupted, sinks) if interrupted is not None else []
+    mended = mending.mend_publications(interrupted, sinks) if interrupted is not None else []
     events.note(*mended)
     committed = logs.batches("commits")
     losses = Losses(storage, manifests.checkpoint, accept=valid.start.accept_missing)
@@ -52,7 +52,7 @@ def recover(valid: Validated) -> Recovered:
     if parking is not None:
         parking.require_whole(committed)
         parking.remove_orphans()
-    recovery.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
+    mending.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
     return Recovered(publisher, losses, parking)
 
 
@@ -72,7 +72,7 @@ def _require_published(valid: Validated, committed: list[int], losses: Losses) -
     published.require_all(manifests, sinks, committed, notes, losses)
     valid.events.note(*notes)
     published.require_whole(manifests, sinks, committed)
-    recovery.publish_open(manifests, sinks, committed, losses.outputs)
+    mending.publish_open(manifests, sinks, committed, losses.outputs)
 
 
 def _limits(valid: Validated) -> dict[str, int]:

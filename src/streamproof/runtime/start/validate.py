@@ -15,7 +15,7 @@ from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
 from streamproof.runtime.recovery.spark_versions import require_readable
-from streamproof.runtime.spark.session import settings_of_query, state_stores
+from streamproof.runtime.spark.session import STATE_STORES, settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -70,15 +70,16 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     """
     events = QueryEvents(query.name, start.emitter)
     events.note(*guard(spark, query.config.spark))
-    stores = state_stores(real_time=query.config.trigger.real_time)
-    for key, value in settings_of_query(query.config.spark, stores).items():
+    settings = settings_of_query(query.config.spark, state_stores(real_time=query.config.trigger.real_time))
+    for key, value in settings.items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)
     incarnation = manifests.incarnation(query.job, query.name)
     sinks = sinks_of(query, spark, storage, incarnation, start.steps)
     logs = QueryLogs(storage, query.checkpoint, compact_interval=int(spark.conf.get(COMPACT_INTERVAL, "10") or 10))
-    events.note(*require_readable(manifests, logs, spark.version))
+    stores, knows = settings[STATE_STORES], spark.conf.isModifiable
+    events.note(*require_readable(manifests, logs, spark.version, stores=stores, knows=knows))
     topics = ownership.require_together(query, manifests, incarnation, sinks.by_name, spark, start.accept_topics)
     return Validated(
         query=query,

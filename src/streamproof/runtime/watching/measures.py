@@ -62,7 +62,16 @@ class Measures:
     counts_rows: bool = False
 
     def complete(self, event: BatchCommitted, progress: Mapping[str, Any]) -> BatchCommitted:
-        """The event with what Spark says of the same batch."""
+        """The event with what Spark says of the same batch; as it is where that is not as Spark has always said it.
+
+        Nothing depends on these figures, and they are worked out in the query's own thread: no batch fails for one that cannot be read.
+        """
+        try:
+            return self._completed(event, progress)
+        except Exception:  # noqa: BLE001 -- whatever Spark or a source says, the batch is committed
+            return event
+
+    def _completed(self, event: BatchCommitted, progress: Mapping[str, Any]) -> BatchCommitted:
         spent = progress.get("durationMs", {})
         input_rate = progress.get("inputRowsPerSecond")
         return replace(

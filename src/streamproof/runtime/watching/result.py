@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note
+from streamproof.core.opened import Opened
 from streamproof.core.plain import plain_fields
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class QueryAccount:
     duplicates_written: int = 0
     open: int = 0
     open_until: datetime | None = None
-    open_are: str = "window"
+    open_are: Opened = Opened.WINDOW
 
     @property
     def wanted(self) -> int:

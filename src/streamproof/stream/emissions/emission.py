@@ -21,8 +21,16 @@ class Emission(ABC):
     """Spark's output mode."""
     revised: ClassVar[bool] = True
     """Whether a window can give several rows; they have the column `revision` then."""
+    gives_several: ClassVar[str] = "A window gives several rows"
+    or_else: ClassVar[str] = "or let the window be final"
+    """In words what gives several rows, and what becomes of them by the column that tells them apart; asked where there is such a column."""
     parks: ClassVar[bool] = False
     """Whether rows wait behind Spark's plan until their window is on time."""
+
+    @property
+    def apart(self) -> str | None:
+        """The column by which the rows of one window, or of one key, are told apart; None where each gives one row."""
+        return REVISION if self.revised else None
 
     @abstractmethod
     def gives(self, lateness: timedelta, doors: "Doors") -> "Column":

@@ -10,7 +10,6 @@ from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
-from streamproof.stream.windows.durations import duration_of
 from streamproof.stream.windows.window import DELAY
 
 if TYPE_CHECKING:
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
     from streamproof.stream.doors import Doors
 
-_LONGEST = timedelta(days=36_500)
-"""Spark adds the horizon to event times in microseconds: far longer ones would not fit there."""
-
 COPIES = Exercise(
-    "duplicate", "{query} deduplicates and met no duplicate.", "Make some: [source.{source}.faults] duplicates = 0.01"
+    "duplicate",
+    "{query} deduplicates and met no duplicate.",
+    "Make some: [source.{source}.faults] duplicates = 0.01",
+    called="duplicate",
 )
 
 
@@ -31,6 +30,7 @@ class Deduplicate(Stateful):
     """Keeps one row per key within the watermark delay, or within a horizon of its own (R12)."""
 
     name: ClassVar[str] = "deduplicate"
+    call: ClassVar[str] = "deduplicate()"
 
     key: tuple[str, ...]
     within: timedelta | None = None
@@ -74,28 +74,3 @@ class Deduplicate(Stateful):
     def made_by(self, rows: "DataFrame") -> Mapping[str, str]:
         key = {"deduplication key": typed(rows, self.key)}
         return key if self.within is None else {**key, "deduplication within": format_duration(self.within)}
-
-
-def horizon_of(text: str) -> timedelta:
-    """How long a key is remembered behind its event time.
-
-    Raises
-    ------
-    JobDefinitionError
-        If the text is not a duration above zero, of whole milliseconds and at most a hundred years.
-    """
-    call = f"deduplicate(within={text!r})"
-    within = duration_of(call, text)
-    if within <= timedelta():
-        raise JobDefinitionError(
-            f"{call}: a horizon of nothing forgets every key at once.",
-            required="How far apart two rows of a key may lie and still are one is a duration above zero.",
-            remedy='Write how long copies can come, such as within="10 minutes". Without within it is lag + allowed lateness.',
-        )
-    if within > _LONGEST:
-        raise JobDefinitionError(
-            f"{call}: the horizon is longer than a hundred years.",
-            required="Each key stays in the state for as long as the horizon.",
-            remedy='Write how long copies can come, such as within="7 days".',
-        )
-    return within

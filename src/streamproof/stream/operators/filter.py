@@ -32,7 +32,7 @@ class Filter(RowWise):
 
     def exercises(self) -> Sequence[Exercise]:
         missing = f"The filter {self.name} of {{query}} left no record out."
-        return (Exercise("filtered", missing, "Make values that it leaves out: [source.{source}.columns]", self.name),)
+        return (Exercise("filtered", missing, "Make values that it leaves out: [source.{source}.columns]", self.name, "filter"),)
 
     def mentioned(self) -> Sequence[Mention]:
         return (Mention(self._where, [self.condition]),)

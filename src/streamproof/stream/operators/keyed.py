@@ -13,8 +13,8 @@ from streamproof.stream.keyed.rules import Rules, rules_of
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import NUMBER, PLACE, RECORDS, TRACE, quoted, visible
-from streamproof.stream.operators.latest import comparable
 from streamproof.stream.operators.operator import Exercise, Kept, Operator, RowWise, Stateful, typed
+from streamproof.stream.operators.ordering import comparable, require_order
 from streamproof.stream.windows.window import delay_of
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Keyed(Stateful):
     """State of a key that is declared in SQL. Spark's own processor is Java's (`Keyed` in `jvm/`); it runs what Spark has compiled."""
 
     name: ClassVar[str] = "keyed"
+    call: ClassVar[str] = "keyed()"
 
     rules: Rules
 
@@ -109,7 +110,9 @@ class Keyed(Stateful):
         compiled = Compiled(self.rules, empty_rows(rows.sparkSession, plain))
         trace = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
         by = self.rules.order_by
-        order = F.lit(None).cast("bigint") if by is None else comparable(rows, by, "keyed")
+        if by is not None:
+            require_order(rows, "keyed", by)
+        order = F.lit(None).cast("bigint") if by is None else comparable(rows, by)
         coming = rows.select(*map(quoted, plain.names), order.alias(NUMBER), _hash(plain).alias(PLACE), trace.alias(TRACE))
         given = keyed_rows(coming, compiled, event_time, forgets=bool(delay_of(rows, event_time)), traced=TRACE in rows.columns)
         for side, (number, why) in _ASIDE.items():

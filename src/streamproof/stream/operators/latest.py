@@ -10,9 +10,10 @@ from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.known import Mention
-from streamproof.stream.names import GIVES, PLACE, TRACE, WHOLE_TEXT, quoted, visible
+from streamproof.stream.names import GIVES, PLACE, TRACE, quoted, require_names, visible
+from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
-from streamproof.stream.windows.durations import duration_of
+from streamproof.stream.operators.ordering import comparable, require_order, row_hash
 from streamproof.stream.windows.window import delay_of
 
 if TYPE_CHECKING:
@@ -22,14 +23,23 @@ if TYPE_CHECKING:
 
 SUPERSEDED = Side("superseded", if_returned=True)
 _REASON = "a row of its key is newer"
-_LONGEST = timedelta(days=36_500)
+_REMEDY = 'Write how far apart rows of a key can be that must be compared, such as within="1 day".'
 
 
+@dataclass(frozen=True)
 class Changes(Emission):
-    """A row for each batch in which a key changes. None changes again, so none has a revision."""
+    """A row for each batch in which a key changes. None changes again, so none has a revision: what puts them in order tells them apart."""
 
     name: ClassVar[str] = "changes"
     revised: ClassVar[bool] = False
+    gives_several: ClassVar[str] = "A key of latest() gives a row whenever it changes"
+    or_else: ClassVar[str] = "rows of a key that are alike in it are one call"
+
+    order_by: str
+
+    @property
+    def apart(self) -> str:
+        return self.order_by
 
     def gives(self, lateness: timedelta, doors: "Doors") -> "Column":
         from pyspark.sql import functions as F
@@ -49,6 +59,7 @@ class Latest(Stateful):
     """
 
     name: ClassVar[str] = "latest"
+    call: ClassVar[str] = "latest()"
 
     key: tuple[str, ...]
     order_by: str
@@ -60,7 +71,7 @@ class Latest(Stateful):
 
     @property
     def emission(self) -> Emission:
-        return Changes()
+        return Changes(self.order_by)
 
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: an old row of a key that is forgotten would pass for its newest (R10)."""
@@ -88,10 +99,12 @@ class Latest(Stateful):
         """
         from pyspark.sql import functions as F
 
-        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), WHOLE_TEXT))
         tie = F.col(TRACE) if TRACE in rows.columns else F.lit(None).cast("string")
-        order = comparable(rows, self.order_by, "latest")
-        return F.struct(order.alias("order"), F.unix_micros(quoted(event_time)).alias("time"), text.alias("hash"), tie.alias("tie"))
+        require_order(rows, self.name, self.order_by)
+        order = comparable(rows, self.order_by)
+        return F.struct(
+            order.alias("order"), F.unix_micros(quoted(event_time)).alias("time"), row_hash(rows).alias("hash"), tie.alias("tie")
+        )
 
     def refuses(self, method: str) -> JobDefinitionError | None:
         return JobDefinitionError(
@@ -129,38 +142,5 @@ def latest_of(key: tuple[str, ...], order_by: Any, within: Any) -> Latest:
             raise JobDefinitionError(
                 f"{where} got a {type(name).__name__}.", required='It takes names of columns, such as "version".'
             )
-    call = f"latest(within={within!r})"
-    horizon = duration_of(call, within)
-    if horizon <= timedelta() or horizon > _LONGEST:
-        raise JobDefinitionError(
-            f"{call}: the horizon is {'nothing' if horizon <= timedelta() else 'longer than a hundred years'}.",
-            required="A key is remembered for so long after the latest event time of its rows: above zero, at most a hundred years.",
-            remedy='Write how far apart rows of a key can be that must be compared, such as within="1 day".',
-        )
-    return Latest(key, order_by, horizon)
-
-
-def comparable(rows: "DataFrame", name: str, call: str) -> "Column":
-    """A column as Java compares it (`Newest`), in Spark's order: a whole number, a double, a decimal, or bytes."""
-    from pyspark.sql import functions as F
-    from pyspark.sql import types as T
-
-    column, type_ = F.col(quoted(name)), rows.schema[name].dataType
-    match type_:
-        case T.ByteType() | T.ShortType() | T.IntegerType() | T.LongType() | T.BooleanType():
-            return column.cast("bigint")
-        case T.FloatType() | T.DoubleType():
-            return column.cast("double")
-        case T.DecimalType():
-            return column
-        case T.DateType():
-            return F.unix_date(column).cast("bigint")
-        case T.TimestampType():
-            return F.unix_micros(column)
-        case T.StringType() if type_ == T.StringType():
-            return column.cast("binary")
-    raise JobDefinitionError(
-        f"{call}(order_by={name!r}): the column is {type_.simpleString()}.",
-        required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
-        remedy="Make such a column by transform() before it.",
-    )
+    require_names("latest()", key)
+    return Latest(key, order_by, horizon_of("latest", within, _REMEDY))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission, Final
@@ -35,6 +36,8 @@ class Exercise:
         Where such records are by the account, or "revision" of those that change a row that is out.
     name
         Which of several, such as that of a filter.
+    called
+        What a report calls it, "filter" of "filter-not-exercised"; most are called by what they are, a place.
     missing
         The sentence where it did not happen; `{query}` stands for the output.
     remedy
@@ -45,6 +48,7 @@ class Exercise:
     missing: str
     remedy: str
     name: str = ""
+    called: str = "place"
 
 
 class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
@@ -108,12 +112,14 @@ class Stateful(Operator):
     """An operator that keeps state: a row is held against others, by event time, behind the late door. `name` is what a checkpoint calls it."""
 
     name: ClassVar[str]
+    call: ClassVar[str]
+    """How errors call it: by the call that asks for it."""
     sums: ClassVar[bool] = False
     """Whether values that come out depend on the order in which rows are added up."""
     ends: ClassVar[str] = ""
     """What did not come where no row came out, "no window came to its end"; empty where rows pass at once."""
-    open_are: ClassVar[str] = ""
-    """What is open in its state, as the end of a run calls one of it; empty where the state holds no record that has not come out."""
+    open_are: ClassVar[Opened | None] = None
+    """What is open in its state, as the end of a run says it; None where the state holds no record that has not come out."""
 
     @property
     def sides(self) -> Sequence[Side]:

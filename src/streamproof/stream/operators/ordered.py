@@ -6,11 +6,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
+from streamproof.core.opened import Opened
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
-from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, WHOLE_TEXT, quoted, visible
+from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
 from streamproof.stream.operators.deduplicate import COPIES
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
+from streamproof.stream.operators.ordering import require_order, row_hash
 from streamproof.stream.operators.window import trace_hash
 from streamproof.stream.windows import Session
 
@@ -31,8 +33,9 @@ class OrderedDeduplicate(Stateful):
     """
 
     name: ClassVar[str] = "ordered deduplicate"
+    call: ClassVar[str] = "deduplicate(order_by=...)"
     ends: ClassVar[str] = "the horizon of none came to its end"
-    open_are: ClassVar[str] = "key"
+    open_are: ClassVar[Opened | None] = Opened.KEY
 
     key: tuple[str, ...]
     within: timedelta
@@ -61,7 +64,7 @@ class OrderedDeduplicate(Stateful):
         """The rows that stay, with the hidden number of rows that each stands for (and in proofs the sum of their trace hashes)."""
         from pyspark.sql import functions as F
 
-        self._require_order(rows)
+        require_order(rows, "deduplicate", self.order_by)
         kept = [*([TRACE] if TRACE in rows.columns else []), *visible(rows.columns)]
         row = F.struct(*map(quoted, kept))
         chosen = (F.min_by if self.keep == "first" else F.max_by)(row, self._rank(rows, event_time))
@@ -83,19 +86,9 @@ class OrderedDeduplicate(Stateful):
 
         order = F.col(quoted(self.order_by))
         without = order.isNull() if self.keep == "first" else order.isNotNull()
-        text = F.xxhash64(F.to_json(F.struct(*map(quoted, visible(rows.columns))), WHOLE_TEXT))  # the text itself would be in state
-        return F.struct(without, order, F.unix_micros(quoted(event_time)), text, *([F.col(TRACE)] if TRACE in rows.columns else []))
-
-    def _require_order(self, rows: "DataFrame") -> None:
-        from pyspark.sql.types import ArrayType, BinaryType, MapType, StructType, VariantType
-
-        type_ = rows.schema[self.order_by].dataType
-        if isinstance(type_, ArrayType | BinaryType | MapType | StructType | VariantType):
-            raise JobDefinitionError(
-                f"deduplicate(order_by={self.order_by!r}): the column is {type_.simpleString()}.",
-                required="Rows are put in order by a number, a text, a date, a timestamp or a truth.",
-                remedy="Make such a column by transform() before it.",
-            )
+        return F.struct(
+            without, order, F.unix_micros(quoted(event_time)), row_hash(rows), *([F.col(TRACE)] if TRACE in rows.columns else [])
+        )
 
     def refuses(self, method: str) -> JobDefinitionError | None:
         return JobDefinitionError(

@@ -21,11 +21,12 @@ class Union(Operator):
 
 def require_possible(one: "Node", other: "Node") -> None:
     """JobDefinitionError for two streams that cannot be put together, by what is known when the job function is called."""
-    if one.stateful or other.stateful:
+    last = one.last or other.last
+    if last is not None:
         raise JobDefinitionError(
-            "union() of a stream behind a stateful operator.",
-            required="What is late is decided once, before the first deduplicate() or window(), by the watermarks of all sources.",
-            remedy="Put the streams together first, and deduplicate or aggregate what comes out.",
+            f"union() of a stream after {last.call}.",
+            required="What is late is decided once, before anything is in state, by the watermarks of all sources.",
+            remedy=f"Put the streams together first, and let {last.call} stand after union().",
         )
     twice = sorted(set(one.sources) & set(other.sources))
     if twice:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.core.durations import format_duration
+from streamproof.core.opened import Opened
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
 from streamproof.stream.emissions import Emission, Final, revisions
 from streamproof.stream.emissions.emission import REVISION
@@ -30,9 +31,10 @@ class WindowAggregate(Stateful):
     """Rows per window and key: one once the window can no longer change, or several, with their revision."""
 
     name: ClassVar[str] = "window"
+    call: ClassVar[str] = "window()"
     sums: ClassVar[bool] = True
     ends: ClassVar[str] = "no window came to its end"
-    open_are: ClassVar[str] = "window"
+    open_are: ClassVar[Opened | None] = Opened.WINDOW
 
     window: Window
     by: tuple[str, ...]
@@ -122,7 +124,7 @@ class WindowAggregate(Stateful):
         if not self.emission.revised:
             return ()
         remedy = "Let some come late, and not too late: [source.{source}.disorder] delayed = 0.05"
-        return (Exercise("revision", "No window of {query} gave a second row.", remedy),)
+        return (Exercise("revision", "No window of {query} gave a second row.", remedy, called="revision"),)
 
     def mentioned(self) -> Sequence[Mention]:
         return Mention("window(by=...)", self.by, exact=True), Mention(

@@ -15,6 +15,7 @@ from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.generate import SourceShape, generate
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
 from streamproof.prove.artifacts.reading import (
+    OperatorState,
     OutputLayout,
     OutputRow,
     QueryLayout,
@@ -23,10 +24,11 @@ from streamproof.prove.artifacts.reading import (
     read_state,
     readings,
 )
-from streamproof.prove.artifacts.state_file import _windows, write_unread
+from streamproof.prove.artifacts.state_file import _keys, _windows, write_unread
 from streamproof.prove.oracle.arrived import Arrived
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.expectation import WindowContents
+from streamproof.prove.oracle.operators.twin import Rank
 from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainTumbling
 from streamproof.prove.scenario.scenario import Expect, load_scenario
@@ -135,6 +137,7 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     window = {"by": ["a"], "end_us": 2, "records": 3, "hash": 4}
     operators = [
         {"operator": 0, "holds": "key", "rows": [{"key": ["t-1"], "expires_us": 9}]},
+        {"operator": 2, "holds": "key", "rows": _keys([{"key": '["a"]', "expires_us": 9, "time_us": 3, "hash": -1}])},
         {"operator": 1, "holds": "window", "rows": [window, window]},
     ]
     layout.state.write_text(json.dumps({"operators": operators}))
@@ -142,8 +145,21 @@ def test_state_is_read_and_what_it_holds_twice_is_named(layout):
     state = read_history(layout).state
 
     assert held_by(state, 1).groups == {(("a",), 2): Vector(3, 4)}
-    assert held_by(state).keys == {("t-1",): 9}
+    assert (held_by(state).keys, held_by(state).newest) == ({("t-1",): 9}, {})
+    assert held_by(state, 2).newest == {("a",): Rank(None, 3)}, "a row without an order has no field of it"
     assert len(state.repeated) == 1
+
+
+def test_keys_are_told_by_the_names_of_their_columns(layout):
+    """Spark before 4.3 keeps more than four columns of a key in an order of its own."""
+    row = {"key": ["m", "s", 3], "columns": ["till", "shop", "line"], "expires_us": 9}
+    layout.state.write_text(json.dumps({"operators": [{"operator": 0, "holds": "key", "rows": [row]}]}))
+
+    state = held_by(read_state(layout.state))
+
+    assert state.in_order(("shop", "till", "line")).keys == {("s", "m", 3): 9}
+    assert state.in_order(("shop", "till", "day")) is state, "of other columns: it is compared as it is, and found"
+    assert OperatorState("key", keys={("t-1",): 9}).in_order(("id",)).keys == {("t-1",): 9}
 
 
 def test_a_state_that_could_not_be_read_says_why_and_records_without_a_time_are_counted(layout):

@@ -6,8 +6,23 @@ import pytest
 
 from streamproof.core.manifest import Fingerprint, LedgerEntry, Manifest
 from streamproof.core.verdict import Verdict
-from streamproof.prove.artifacts.history import History, OutputRow, StateContents
-from unit.prove.small import FILE, changed, check, held_by, only_finding, rows_of, with_held, with_left, with_rows
+from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, StateContents
+from unit.prove.small import (
+    DEDUPLICATED,
+    FILE,
+    RECORDS,
+    at,
+    changed,
+    check,
+    faultless,
+    held_by,
+    only_finding,
+    rows_of,
+    with_held,
+    with_left,
+    with_left_by,
+    with_rows,
+)
 
 
 def test_r15_an_event_in_no_place_is_named(once):
@@ -44,13 +59,53 @@ def test_r15_numbers_that_add_up_by_chance_do_not_pass(once):
     assert "adds up in number" in only_finding("account", with_rows(once, "late", rows)).what
 
 
+def with_named_copies(*names: str) -> History:
+    """A run whose first batch drops a copy by one side output of a name, and the second by another; these of them have rows."""
+    history = faultless(DEDUPLICATED, [RECORDS[0], [*RECORDS[1], at("e-2+1", 62)]])
+    (view,) = history.queries
+    named = []
+    for outcome, name in zip(view.model.batches, ("left", "right"), strict=True):
+        steps = {
+            node: replace(step, sides={(kind, name if kind == "duplicate" else ""): rows for (kind, _), rows in step.sides.items()})
+            for node, step in outcome.steps.items()
+        }
+        named.append(replace(outcome, steps=steps))
+    rows = dict(zip(("left", "right"), rows_of(history, "again"), strict=True))
+    others = {name: output for name, output in view.left.outputs.items() if name != "again"}
+    sides = {f"again_{name}": OutputHistory(f"again_{name}", f"duplicate:{name}", (rows[name],)) for name in names}
+    model = replace(view.model, batches=tuple(named))
+    return replace(history, queries=[replace(view, model=model, left=replace(view.left, outputs={**others, **sides}))])
+
+
+@pytest.mark.parametrize("names", [(), ("left",), ("left", "right")], ids=" ".join)
+def test_what_leaves_by_side_outputs_of_names_adds_up_and_what_has_no_output_is_the_models(names):
+    history = with_named_copies(*names)
+
+    assert [check(name, history).verdict for name in ("account", "duplicate-routing")] == [Verdict.PASS] * 2
+
+
+def test_rows_of_a_side_output_of_a_name_are_held_against_the_account():
+    history = with_rows(with_named_copies("left", "right"), "again_right", [])
+
+    assert only_finding("account", history).what == "is in no place of the account of totals"
+    assert only_finding("duplicate-routing", history).event == "e-2"
+
+
+def test_rows_in_the_side_output_of_another_name_are_found():
+    history = with_named_copies("left", "right")
+    left, right = rows_of(history, "again_left"), rows_of(history, "again_right")
+    mixed = with_rows(with_rows(history, "again_left", right), "again_right", left)
+
+    assert check("duplicate-routing", mixed).verdict is Verdict.FAIL
+
+
 def test_an_account_without_state_is_unknown(once):
     assert check("account", with_left(once, replace(once.queries[0].left, state=None))).verdict is Verdict.UNKNOWN
 
 
 def test_what_a_transform_lost_makes_the_account_unknown(once):
     view = once.queries[0]
-    outcome = replace(view.model.batches[0], unknown=("e-2",))
+    outcome = with_left_by(view.model.batches[0], "unknown", "e-2")
     model = replace(view.model, batches=(outcome, *view.model.batches[1:]))
 
     result = check("account", replace(once, queries=[replace(view, model=model)]))

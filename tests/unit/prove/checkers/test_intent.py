@@ -9,7 +9,7 @@ from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.query import twins_of
 from streamproof.prove.scenario.generate import Edge, Kind
-from unit.prove.small import FILE, PLAIN, changed, check, only_finding, rows_of, with_rows
+from unit.prove.small import FILE, PLAIN, changed, check, only_finding, rows_of, with_left_by, with_rows
 
 
 def made(history, trace, kind, **changes):
@@ -135,7 +135,7 @@ def test_r14_what_another_query_rejects_by_the_clock_of_its_own_batch_is_no_mist
     (view,) = history.queries
     assert only_finding("intent", history).event == "e-6"
 
-    batches = [replace(outcome, future=("e-6",) if "e-6" in outcome.traces else ()) for outcome in view.model.batches]
+    batches = [with_left_by(outcome, "rejected", "e-6") if "e-6" in outcome.traces else outcome for outcome in view.model.batches]
     planned_before = replace(view, model=replace(view.model, batches=tuple(batches)))
     unlike = replace(view, left=replace(view.left, query="others"))
 

@@ -68,7 +68,9 @@ HOPS = Shape("totals", "ts", 10 * SECOND, PlainHopping(30 * SECOND, 15 * SECOND)
 def late_for(history, *, ends):
     """The history with its late rows naming these windows, in their order."""
     view = history.queries[0]
-    rows = [replace(row, values={**row.values, "window_end": end}) for row, end in zip(view.side("late").rows, ends, strict=True)]
+    rows = [
+        replace(row, values={**row.values, "window_end": end}) for row, end in zip(view.sides("late")[0].rows, ends, strict=True)
+    ]
     return with_rows(history, "late", rows)
 
 
@@ -89,5 +91,5 @@ def test_r11_a_late_row_names_the_window_that_it_missed_each_of_them_once():
 def test_behind_a_deduplication_an_event_is_late_as_a_whole():
     history = faultless(replace(HOPS, deduplicate=("id",)), RECORDS)
 
-    assert history.queries[0].side("late").rows
+    assert history.queries[0].sides("late")[0].rows
     assert check("late-routing", history).verdict is Verdict.PASS

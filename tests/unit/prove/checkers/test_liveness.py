@@ -1,7 +1,9 @@
 """What was due came."""
 
+from dataclasses import replace
+
 from streamproof.prove.oracle.arrived import BatchRead
-from unit.prove.small import RECORDS, WINDOW, faultless, only_finding, rows_of, with_rows
+from unit.prove.small import RECORDS, WINDOW, faultless, held_by, only_finding, rows_of, with_held, with_left, with_rows
 
 
 def test_a_window_that_was_due_and_did_not_come_is_found(once):
@@ -10,6 +12,18 @@ def test_a_window_that_was_due_and_did_not_come_is_found(once):
     finding = only_finding("liveness", with_rows(once, "totals", rows))
 
     assert (finding.key, finding.found) == ("client b  00:01:00-00:01:30", "neither emitted nor in state")
+
+
+def test_a_window_that_was_due_and_is_still_in_state_is_said_to_be_there(once):
+    view = once.queries[0]
+    key, contents = next(iter(view.model.emitted.items()))
+    history = with_rows(once, "totals", [row for row in rows_of(once, "totals") if view.key_of(row) != key])
+    left = history.queries[0].left
+    windows = {**held_by(left.state).groups, (key[0], contents.end_us): contents.vector}
+
+    finding = only_finding("liveness", with_left(history, replace(left, state=with_held(left.state, groups=windows))))
+
+    assert finding.found == "in state"
 
 
 def test_a_batch_that_was_planned_and_never_completed_is_found():

@@ -8,7 +8,7 @@ import pytest
 from streamproof.core.file_formats import FILE_FORMATS
 from streamproof.prove.artifacts.history import OutputRow
 from streamproof.prove.scenario.generate import Kind
-from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_rows
+from unit.prove.small import FILE, changed, check, only_finding, rows_of, with_left_by, with_rows
 
 
 def test_a_rejected_row_that_was_not_delivered_is_found(once):
@@ -54,7 +54,7 @@ def test_a_malformed_record_that_was_let_through_is_found(once):
 def test_r13_an_event_that_only_the_clock_of_its_batch_takes_for_a_future_one_must_be_rejected(once):
     (view,) = once.queries
     first, *others = view.model.batches
-    planned_early = replace(first, rejected=(*first.rejected, "e-1"), future=("e-1",))
+    planned_early = with_left_by(first, "rejected", "e-1")
 
     moved = replace(once, queries=[replace(view, model=replace(view.model, batches=(planned_early, *others)))])
     finding = only_finding("rejected-routing", moved)

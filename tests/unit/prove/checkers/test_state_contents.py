@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import OperatorState, StateContents
 from streamproof.prove.oracle.trace import Vector, hash_of
-from unit.prove.small import SECOND, check, held_by, only_finding, with_held, with_left
+from unit.prove.small import ONCE, PLAIN, RECORDS, SECOND, check, faultless, held_by, only_finding, with_held, with_left
 
 WINDOWS, KEYS = 0, 1
 """The operators of the state, the last one first."""
@@ -61,6 +62,16 @@ def test_r12_a_key_that_is_forgotten_too_early_kept_too_long_or_for_another_time
     assert "holds the key e-8 twice" in only_finding("state-contents", with_state(once, repeated=("key e-8",))).what
 
 
+def test_r12_a_key_is_compared_by_the_names_of_its_columns():
+    """Whatever order Spark keeps them in."""
+    once = faultless(replace(ONCE, deduplicate=("id", "client")), RECORDS, no_data=1)
+    keys = {key[::-1]: expiry for key, expiry in held_by(once.queries[0].left.state, KEYS).keys.items()}
+    assert keys
+
+    assert check("state-contents", holding(once, KEYS, keys=keys, columns=("client", "id"))).verdict is Verdict.PASS
+    assert check("state-contents", holding(once, KEYS, keys=keys, columns=("client", "other"))).verdict is Verdict.FAIL
+
+
 def test_state_that_was_not_read_is_unknown(once):
     assert check("state-contents", with_left(once, replace(once.queries[0].left, state=None))).verdict is Verdict.UNKNOWN
 
@@ -80,3 +91,25 @@ def test_state_of_a_kind_that_is_there_once_too_often_is_found(once):
 
     found = check("state-contents", with_left(once, twice)).findings
     assert {finding.what for finding in found} == {"a window is in state that no event is in"}
+
+
+def test_state_of_a_query_that_keeps_none_is_no_state_to_pass_by():
+    history = faultless(PLAIN, RECORDS)
+    some = history.queries[0].model.places["input"]
+    states = {
+        "none": StateContents(),
+        "of windows": StateContents((OperatorState("window", {((), 1): some}),)),
+        "unread": StateContents(unread="the operator 0 is dedupe, whose state Streamproof does not read"),
+    }
+
+    results = {
+        name: check("state-contents", with_left(history, replace(history.queries[0].left, state=state)))
+        for name, state in states.items()
+    }
+
+    assert {name: result.verdict for name, result in results.items()} == {
+        "none": Verdict.PASS,
+        "of windows": Verdict.UNKNOWN,
+        "unread": Verdict.UNKNOWN,
+    }
+    assert "whose state Streamproof does not read" in results["unread"].problem

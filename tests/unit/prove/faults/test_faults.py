@@ -116,7 +116,7 @@ def test_an_executor_is_killed_only_where_a_task_takes_the_step():
     assert killed(steps("publish/late@1:before")) == ["publish/late@1:before+executor-killed+live"]
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (10, 2, 1, 0)])
 def test_of_tasks_side_by_side_it_strikes_at_the_lowest_whichever_was_there_first(order):
     """So the line that replays a scenario names a step that the next recording has too."""
     announced = steps(
@@ -126,6 +126,16 @@ def test_of_tasks_side_by_side_it_strikes_at_the_lowest_whichever_was_there_firs
     found = struck(strikes(RECORDED, announced, {"calls": ("api",)}, {}, ["calls"], of_tasks=announced))
 
     assert [plan.id for plan in found if plan.fault == "executor-killed"] == ["publish/calls.call.0@1:before+executor-killed+live"]
+
+
+def test_the_lowest_task_is_that_of_the_lowest_number():
+    announced = steps(
+        *[f"publish/calls.call.{task}@{batch}:{side}" for batch in range(3) for task in (10, 1) for side in ("before", "after")]
+    )
+
+    found = struck(strikes(RECORDED, announced, {"calls": ("api",)}, {}, ["calls"], of_tasks=announced))
+
+    assert [plan.id for plan in found if plan.fault == "executor-killed"] == ["publish/calls.call.1@1:before+executor-killed+live"]
 
 
 def test_a_sink_of_the_jobs_own_meets_the_other_driver_at_its_steps_and_no_lost_connection():

@@ -1,12 +1,17 @@
 """The twin of the newest row of each key, and the checkers on what it says."""
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 import pytest
 
 from streamproof.core.verdict import Verdict
+from streamproof.prove.artifacts.history import AsTable, Bounded
 from streamproof.prove.checkers import run_checkers
 from streamproof.prove.oracle.asked import Asked
+from streamproof.prove.oracle.facts import LastRows
+from streamproof.prove.oracle.operators.twin import Rank
+from streamproof.prove.oracle.ordering import is_held
 from unit.prove.small import (
     SECOND,
     Shape,
@@ -15,7 +20,9 @@ from unit.prove.small import (
     check,
     faultless,
     having,
+    held_by,
     model_of,
+    only_finding,
     remembered_in,
     rows_of,
     with_held,
@@ -114,6 +121,28 @@ def test_a_faultless_history_passes_every_checker():
     assert [(result.name, result.verdict, result.findings) for result in results if result.verdict is not Verdict.PASS] == []
 
 
+def upserted(*traces):
+    """A run in which nothing went wrong, into a table that keeps the last row of each client; these are in it."""
+    history = faultless(NEWEST, VERSIONS)
+    view = history.queries[0]
+    rows = {trace: {"total": 1.5, **record.values} for trace, record in view.arrived.items()}
+    kept = replace(view, table=AsTable(one_of_key=LastRows(("client",))), bounded=Bounded(rows=rows))
+    there = [changed(row, **rows[row.trace]) for row in rows_of(history, "totals") if row.trace in traces]
+    return with_rows(replace(history, queries=[kept]), "totals", there)
+
+
+def test_a_table_that_keeps_the_last_row_of_a_key_passes_every_checker():
+    results = run_checkers(upserted("e-5", "f-3", "g-1"))
+
+    assert [(result.name, result.verdict, result.findings) for result in results if result.verdict is not Verdict.PASS] == []
+
+
+def test_an_upsert_that_a_recovery_did_not_do_is_found():
+    finding = only_finding("newest-facts", upserted("e-2", "f-3", "g-1"))
+
+    assert (finding.event, finding.what) == ("e-5", "is lost: totals has an earlier row of its key")
+
+
 def test_a_row_that_is_not_the_newest_is_found():
     history = faultless(NEWEST, VERSIONS)
     rows = [changed(row, _trace="e-1") if row.trace == "e-2" else row for row in rows_of(history, "totals")]
@@ -130,3 +159,41 @@ def test_a_key_that_is_forgotten_too_early_is_found():
     result = check("state-contents", with_left(history, replace(left, state=with_held(left.state, keys={("a",): 124 * SECOND}))))
 
     assert [finding.code for finding in result.findings] == ["forgotten-too-early"]
+
+
+@pytest.mark.parametrize("kept", [Rank(2, 100 * SECOND), Rank(5, 101 * SECOND), Rank(None, 102 * SECOND), None])
+def test_a_rank_that_a_recovery_did_not_bring_up_is_found(kept):
+    """No later row lies between the two ranks: nothing but the state shows it."""
+    history = faultless(NEWEST, VERSIONS[:2])
+    left = history.queries[0].left
+    newest = held_by(left.state).newest
+    assert newest == {("a",): Rank(5, 102 * SECOND), ("f",): Rank(-1, 101 * SECOND)}
+    others = {key: rank for key, rank in newest.items() if key != ("a",)}
+    state = with_held(left.state, newest=others if kept is None else {**others, ("a",): kept})
+
+    finding = only_finding("state-contents", with_left(history, replace(left, state=state)))
+
+    assert (finding.code, finding.key) == ("other-newest", "a")
+    assert finding.expected.startswith("5 of 1970-01-01 00:01:42")
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        (None, None),
+        (True, 1),
+        (-3, -3),
+        (0.1, 0.1),
+        (-0.0, 0.0),
+        (float("nan"), "NaN"),
+        (float("-inf"), "-Infinity"),
+        (Decimal("10.50"), "10.5000"),
+        ("2026-01-05", 20458),
+        ("2026-01-05", "323032362d30312d3035"),
+        ("b\u00e9", "62c3a9"),
+    ],
+)
+def test_a_value_is_held_as_the_state_has_it_and_no_other_is(value, found):
+    assert is_held(value, found)
+    assert not is_held(value, None if value is not None else 0)
+    assert value is None or not is_held(value, "31" if isinstance(found, str) and isinstance(value, str) else 7)

@@ -194,7 +194,7 @@ def test_a_record_that_a_transform_has_lost_is_unknown():
 
     model = simulate(WINDOW.query, {"e-1": batches[0][0]}, batches_of(WINDOW, batches), files_of(batches))
 
-    assert model.by_batch[0].unknown == ("e-2",)
+    assert model.by_batch[0].left_by("unknown") == ("e-2",)
     assert model.fates["e-2"] == ("unknown", 0)
 
 
@@ -233,8 +233,31 @@ def test_r13_what_is_in_the_future_by_the_clock_of_its_batch_is_rejected_and_mov
     by_that_clock = model.expect([BatchRead(0, 0, 100_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
     by_a_later_one = model.expect([BatchRead(0, 0, 101_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)])
 
-    assert by_that_clock.by_batch[0].rejected == by_that_clock.by_batch[0].future == ("e-2",)
+    assert by_that_clock.by_batch[0].left_by("rejected") == ("e-2",)
     assert by_that_clock.by_batch[1].predicted_ms == 150_000
-    assert by_a_later_one.by_batch[0].rejected == ()
+    assert by_a_later_one.by_batch[0].left_by("rejected") == ()
     assert by_a_later_one.by_batch[1].predicted_ms == 151_000
-    assert model.expect([BatchRead(0, 0, 500_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)]).by_batch[0].rejected == ()
+    assert (
+        model.expect([BatchRead(0, 0, 500_000, ("part-0",)), BatchRead(1, 150_000, 9_999_000)]).by_batch[0].left_by("rejected")
+        == ()
+    )
+
+
+def test_what_is_left_out_before_any_state_is_at_the_operator_that_leaves_it_out():
+    """What no operator has rejected the source has: a line that cannot be read, an event of the future. What a transform has lost is nowhere."""
+    broken = replace(at("e-4", 61, fate="rejected"), reason="not parseable")
+    batches = [
+        [at("e-1", 60), at("e-2", 61, fate="rejected"), at("e-3", 62, fate="filtered"), broken, at("e-5", 900), at("e-6", 63)]
+    ]
+    shape = replace(WINDOW, max_future_us=600 * SECOND)
+    arrived = {record.trace: record for record in batches[0] if record.trace != "e-6"}
+
+    outcome = simulate(shape.query, arrived, batches_of(shape, batches), files_of(batches)).by_batch[0]
+
+    sides = {type(node.twin).__name__: step.sides for node, step in outcome.steps.items() if not node.twin.keeps}
+    traces = {twin: {kind: [row.traces[0] for row in rows] for (kind, _), rows in found.items()} for twin, found in sides.items()}
+    assert traces == {
+        "Source": {"rejected": ["e-4", "e-5"], "unknown": ["e-6"]},
+        "Require": {"rejected": ["e-2"]},
+        "Filter": {"filtered": ["e-3"]},
+    }

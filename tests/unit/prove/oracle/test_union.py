@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from streamproof.prove.oracle.arrived import BatchRead
+from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.model import simulate
-from streamproof.prove.oracle.query import Clock
+from streamproof.prove.oracle.query import Clock, Query, twins_of
 from streamproof.prove.oracle.watermark import AlignedWatermark
 from unit.prove.small import SECOND, WINDOW, at
 
@@ -129,5 +130,17 @@ def test_the_model_takes_late_by_the_least_watermark_and_the_future_by_the_limit
     model = simulate(shape.query, arrived, reads, {file: [record.trace for record in batch] for file, batch in records.items()})
 
     assert [outcome.predicted_ms for outcome in model.batches] == [0, 40_000, 81_000]
-    assert model.by_batch[1].future == ("a.e-2",)
+    assert model.by_batch[1].left_by("rejected") == ("a.e-2",)
     assert model.by_batch[2].left_by("late") == ("a.e-3",)
+
+
+def test_what_a_source_of_a_union_leaves_out_is_at_its_own_operator_although_the_other_one_asks_the_same():
+    one, two = (Asked(source).then("require", conditions={"positive": "total > 0"}) for source in ("a", "b"))
+    query = Query("rows", twins_of(one.then("union", two)), {"a": Clock(0), "b": Clock(0)}, "ts")
+    arrived = {"b.e-1": replace(at("b.e-1", 60, fate="rejected"), source="b"), "a.e-1": replace(at("a.e-1", 60), source="a")}
+
+    model = simulate(query, arrived, [BatchRead(0, 0, 0, ("0",))], {"0": list(arrived)})
+
+    (at_node,) = [node for node, step in model.by_batch[0].steps.items() if step.sides]
+    assert [leaf.source for leaf in at_node.inputs] == ["b"]
+    assert model.fates == {"b.e-1": ("rejected", 0), "a.e-1": ("emitted", 0)}

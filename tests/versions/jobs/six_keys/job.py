@@ -5,5 +5,6 @@ import streamproof as sp
 
 @sp.job
 def six_keys(orders: sp.Stream) -> sp.Outputs:
-    """Each line of an order once."""
-    return sp.Outputs(lines=orders.deduplicate("shop", "till", "day", "receipt", "line", "item"))
+    """Each line of an order once, and its copies: what finds these stands in the tasks of the operator, by the same order."""
+    lines = orders.deduplicate("shop", "till", "day", "receipt", "line", "item")
+    return sp.Outputs(lines=lines, again=lines.duplicates)

@@ -60,8 +60,8 @@ class Remembered(State):
 
     def step(self, *coming: Arriving) -> Step:
         (arriving,) = coming
-        late = [row for row in arriving.rows if arriving.first and _is_late(row, arriving.bound_us)]
-        kept, dropped = self._once([row for row in arriving.rows if not (arriving.first and _is_late(row, arriving.bound_us))])
+        late, taken = arriving.parted()
+        kept, dropped = self._once(taken)
         self.remembered = {key: expiry for key, expiry in self.remembered.items() if expiry > arriving.watermark_us}
         return Step(kept, {LATE: late, DUPLICATE: dropped})
 
@@ -84,10 +84,6 @@ class Remembered(State):
             first[key] = row
             kept.append(row)
         return kept, dropped
-
-
-def _is_late(row: Row, bound_us: int) -> bool:
-    return row.time_us is not None and row.time_us <= bound_us
 
 
 def _interchangeable(one: Row, other: Row) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamproof.prove.oracle.operators.twin import OneByOne, Twin
+from streamproof.prove.oracle.rows import FILTERED, Side
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,9 @@ class Filter(Twin):
     @property
     def leaves_out(self) -> bool:
         return True
+
+    def takes_out(self, side: Side, reason: str) -> bool:
+        return side == FILTERED and reason == self.name
 
     def applied(self, rows: OneByOne) -> OneByOne:
         return rows.kept(self.condition, self.name)

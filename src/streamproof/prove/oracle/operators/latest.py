@@ -1,17 +1,16 @@
 """The twin of the newest row: a row goes on where it is above what its key has seen, as long as that is remembered."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from streamproof.prove.oracle.durations import micros
-from streamproof.prove.oracle.operators.twin import Arriving, Held, State, Step, Twin
+from streamproof.prove.oracle.operators.twin import Arriving, Held, Rank, State, Step, Twin
+from streamproof.prove.oracle.ordering import Order, placed
 from streamproof.prove.oracle.rows import LATE, Row, Side
 from streamproof.prove.oracle.trace import event_id
 
 Key = tuple[Any, ...]
-Rank = tuple[Any, ...]
 SUPERSEDED: Side = ("superseded", "")
 _MILLISECOND = 1_000
 
@@ -41,9 +40,9 @@ class Latest(Twin):
 
 @dataclass
 class _Known:
-    """What is known of a key: the rank of its newest row, what event that is, and the latest time of any."""
+    """What is known of a key: its newest row, what event that is, and the latest time of any."""
 
-    rank: Rank
+    newest: Row
     event: str
     latest_us: int
 
@@ -58,8 +57,7 @@ class Seen(State):
 
     def step(self, *coming: Arriving) -> Step:
         (arriving,) = coming
-        late = [row for row in arriving.rows if arriving.first and _is_late(row, arriving.bound_us)]
-        taken = [row for row in arriving.rows if not (arriving.first and _is_late(row, arriving.bound_us))]
+        late, taken = arriving.parted()
         of_keys: dict[Key, list[Row]] = {}
         for row in taken:
             of_keys.setdefault(tuple(row.values[name] for name in self.twin.key), []).append(row)
@@ -69,7 +67,9 @@ class Seen(State):
         return Step(newest, {LATE: late, SUPERSEDED: [row for row in taken if id(row) not in gone_on]})
 
     def held(self) -> Held:
-        return Held(keys={key: self._expiry(seen) for key, seen in self.known.items()}, ambiguous=tuple(self.ambiguous))
+        newest = {key: Rank(seen.newest.values[self.twin.order_by], seen.newest.time_us) for key, seen in self.known.items()}
+        expiries = {key: self._expiry(seen) for key, seen in self.known.items()}
+        return Held(keys=expiries, newest=newest, ambiguous=tuple(self.ambiguous))
 
     def _expiry(self, seen: _Known) -> int:
         """A watermark is of whole milliseconds: a key is remembered until the first that is no earlier."""
@@ -79,25 +79,18 @@ class Seen(State):
         """The row that the key changes to in a batch, if there is one."""
         before, latest_us = self.known.get(key), max(row.time_us or 0 for row in rows)
         best = max(rows, key=lambda row: (self._rank(row), row.traces))
-        now = _Known(self._rank(best), event_id(best.traces[0]), latest_us)
-        alike = {event_id(row.traces[0]) for row in rows if self._rank(row) == now.rank}
+        now, rank = _Known(best, event_id(best.traces[0]), latest_us), self._rank(best)
+        alike = {event_id(row.traces[0]) for row in rows if self._rank(row) == rank}
         if before is not None:
-            alike |= {before.event} if before.rank == now.rank else set()
+            alike |= {before.event} if self._rank(before.newest) == rank else set()
             now.latest_us = max(latest_us, before.latest_us)
-        if before is None or now.rank > before.rank:
+        if before is None or rank > self._rank(before.newest):
             self.known[key], newest = now, [best]
         else:
             self.known[key], newest = replace(before, latest_us=now.latest_us), []
-        if len(alike) > 1 and self.known[key].rank == now.rank:
+        if len(alike) > 1 and self._rank(self.known[key].newest) == rank:
             self.ambiguous.append(key)
         return newest
 
-    def _rank(self, row: Row) -> Rank:
-        """A row without a value is below all others; NaN is the greatest number."""
-        order = row.values[self.twin.order_by]
-        nan = isinstance(order, float) and math.isnan(order)
-        return (order is not None, nan, 0 if nan or order is None else order, row.time_us)
-
-
-def _is_late(row: Row, bound_us: int) -> bool:
-    return row.time_us is not None and row.time_us <= bound_us
+    def _rank(self, row: Row) -> tuple[Order, int | None]:
+        return placed(row.values[self.twin.order_by]), row.time_us

@@ -1,6 +1,5 @@
 """The twin of deduplication by an order: rows of a key that follow each other are one, once no other can come."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -8,6 +7,7 @@ from typing import Any, ClassVar
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.open_windows import Windows
 from streamproof.prove.oracle.operators.twin import Arriving, Grouped, Held, State, Step, Twin
+from streamproof.prove.oracle.ordering import placed
 from streamproof.prove.oracle.rows import DUPLICATE, LATE, Row, WindowContents
 from streamproof.prove.oracle.trace import event_id
 from streamproof.prove.oracle.windows import PlainSession, PlainWindow
@@ -70,8 +70,7 @@ class Waiting(State):
 
     def step(self, *coming: Arriving) -> Step:
         (arriving,) = coming
-        late = [row for row in arriving.rows if arriving.first and self._is_late(row, arriving.bound_us)]
-        taken = [row for row in arriving.rows if not (arriving.first and self._is_late(row, arriving.bound_us))]
+        late, taken = arriving.parted(self.twin.within_us)
         self._rows |= {trace: row for row in taken for trace in row.traces}
         self.waiting.add(self.waiting.pairs(taken))
         kept, dropped = self._due(arriving.watermark_us)
@@ -81,9 +80,6 @@ class Waiting(State):
         groups = self.waiting.frozen()
         waiting = [trace for contents in groups.values() for trace in contents.traces]
         return Held(groups, waiting=waiting, ambiguous=tuple(self.ambiguous))
-
-    def _is_late(self, row: Row, bound_us: int) -> bool:
-        return row.time_us is not None and row.time_us + self.twin.within_us <= bound_us
 
     def _due(self, watermark_us: int) -> tuple[list[Row], list[Row]]:
         """The rows that stay now that no other can come, and the others."""
@@ -108,9 +104,6 @@ class Waiting(State):
         return stays
 
     def _place(self, row: Row) -> tuple[Any, ...]:
-        """A row without an order comes last where the first stays, and first where the last stays; NaN is the greatest number."""
-        order, last = row.values[self.twin.order_by], self.twin.last
-        if order is None:
-            return (not last, False, 0, row.time_us)
-        nan = isinstance(order, float) and math.isnan(order)
-        return (last, nan, 0 if nan else order, row.time_us)
+        """A row without an order comes last where the first stays."""
+        order = placed(row.values[self.twin.order_by])
+        return (not self.twin.last and not order[0], order, row.time_us)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from streamproof.prove.oracle.rows import Row, Side, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import REJECTED, Row, Side, WindowContents, WindowKey
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -46,6 +46,14 @@ class Arriving:
     bound_us: int
     watermark_us: int
     first: bool = True
+
+    def parted(self, waits_us: int = 0) -> tuple[list[Row], list[Row]]:
+        """The late rows and the others, where the time of a row decides; `waits_us` is how long after it a row still is not late."""
+
+        def is_late(row: Row) -> bool:
+            return self.first and row.time_us is not None and row.time_us + waits_us <= self.bound_us
+
+        return [row for row in self.rows if is_late(row)], [row for row in self.rows if not is_late(row)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,14 @@ class Step:
         return len(self.records) if self.new is None else self.new
 
 
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """What is remembered of a row so that others can be compared with it: the value that puts it in order, and its time, microseconds UTC."""
+
+    order: Any
+    time_us: int | None
+
+
 @dataclass(frozen=True)
 class Held:
     """What is in the state of an operator.
@@ -96,6 +112,8 @@ class Held:
         Windows with the records in them, whether they have given a row or not.
     keys
         Keys that are remembered, with their expiry, microseconds UTC.
+    newest
+        Where rows are compared with the newest of their key, what is known of that one, by key.
     waiting
         The traces of the records in it that no row has yet, once for each window that they wait in.
     ambiguous
@@ -104,6 +122,7 @@ class Held:
 
     groups: Mapping[WindowKey, WindowContents] = field(default_factory=dict)
     keys: Mapping[tuple[Any, ...], int] = field(default_factory=dict)
+    newest: Mapping[tuple[Any, ...], Rank] = field(default_factory=dict)
     waiting: Sequence[str] = ()
     ambiguous: tuple[tuple[Any, ...], ...] = ()
 
@@ -182,6 +201,10 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     def leaves_out(self) -> bool:
         """Whether it rejects or filters rows for what is in them."""
         return bool(self.reasons)
+
+    def takes_out(self, side: Side, reason: str) -> bool:
+        """Whether a row that leaves by a side, for a reason, leaves here, as far as it is looked at by itself."""
+        return side == REJECTED and reason in self.reasons
 
     def refuses(self, values: Mapping[str, Any]) -> str | None:
         """Why a row may not come to it, which is looked at before any state; None where it may."""

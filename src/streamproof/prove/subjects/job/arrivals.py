@@ -145,6 +145,10 @@ class Arrivals:
         collected = _in_micros(self._passed.select(TRACE, *columns)).collect()
         return {row[0]: {name: plain(value) for name, value in zip(columns, row[1:], strict=True)} for row in collected}
 
+    def holding(self, condition: str) -> frozenset[str]:
+        """The traces of the records that pass and for which a condition is true."""
+        return frozenset(row[0] for row in self._passed.filter(F.coalesce(F.expr(condition), F.lit(False))).select(TRACE).collect())
+
     @cached_property
     def steps(self) -> Steps:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""

@@ -44,7 +44,7 @@ def sources_at(binding: ScenarioBinding, config: "JobConfig") -> dict[str, "Sour
 def services_at(binding: ScenarioBinding, config: "JobConfig") -> dict[str, ServiceSink]:
     """The outputs of a job that are services, as they are bound there."""
     bound = {name: sink_at(name, sink, binding.folder.name, binding.urls) for name, sink in config.sink.items()}
-    return {name: sink for name, sink in bound.items() if isinstance(sink, ServiceSink)}
+    return {name: sink.service for name, sink in bound.items() if sink.service is not None}
 
 
 def layout_of(bound: BoundJob) -> Layout:

@@ -34,10 +34,6 @@ class Code(StrEnum):
     OLDER_FACT = "older-fact-not-exercised"
 
 
-_CODES = {"filtered": Code.FILTER, "duplicate": Code.DUPLICATE, "revision": Code.REVISION}
-"""By what operators name; of any other place of the account it is `Code.PLACE`."""
-
-
 @dataclass(frozen=True)
 class Exercise:
     """One thing that a query of the job can do with a record.
@@ -135,7 +131,7 @@ def _of_query(query: str, root: Node, sides: Mapping[Side, str], event_time: Eve
     for operator in root.operators:
         for one in operator.exercises():
             said = one.missing.format(query=query), one.remedy.format(source=source)
-            yield Exercise(_CODES.get(one.place, Code.PLACE), query, _called(one, query, sides), *said, one.place)
+            yield Exercise(Code(f"{one.called}-not-exercised"), query, _called(one, query, sides), *said, one.place)
 
 
 def _called(one: Asked, query: str, sides: Mapping[Side, str]) -> tuple[str, ...]:
@@ -173,16 +169,16 @@ def _happened(view: QueryView, one: Exercise) -> bool:
             return view.model.places[one.place].count > 0
         case Code.LATE | Code.REJECTED:
             kind = str(LATE if one.code is Code.LATE else REJECTED)
-            side = view.side(kind)  # of a job that loses its trace ids the model does not know who was late
-            return view.model.places[kind].count > 0 or bool(side and side.rows)
+            # of a job that loses its trace ids the model does not know who was late
+            return view.model.places[kind].count > 0 or any(side.rows for side in view.sides(kind))
 
 
 def _has_older(view: QueryView) -> bool:
     """Whether a fact came in a later batch than one that counts more."""
-    facts, rows, given = view.table.facts, view.bounded.rows or {}, view.given_facts
+    facts, rows, given = view.table.one_of_key, view.bounded.rows or {}, view.given_once
     if facts is None:
         return False
-    newest = {key: min(given[name][1] for name in names) for key, names in view.greatest_facts.items()}
+    newest = {key: min(given[name][1] for name in names) for key, names in view.stay.items()}
     return any(batch > newest.get(facts.key_of(rows[trace]), batch) for trace, batch in given.values() if trace in rows)
 
 

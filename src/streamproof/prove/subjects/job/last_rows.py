@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from streamproof.prove.oracle.facts import Facts
+from streamproof.prove.oracle.facts import Facts, LastRows, OneOfKey
 from streamproof.stream.emissions.emission import REVISION
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
     from streamproof.prove.artifacts.history import OutputHistory
+    from streamproof.prove.subjects.job.arrivals import Arrivals
 
 
 def keeps_last(config: "JobConfig", output: "OutputHistory | None") -> bool:
@@ -24,3 +25,17 @@ def facts_in(config: "JobConfig", sink: str) -> Facts | None:
     if found is None or found.facts is None or found.facts[1] == REVISION:
         return None
     return Facts(*found.facts)
+
+
+def one_of_key(config: "JobConfig", sink: str, arrivals: "Arrivals") -> OneOfKey | None:
+    """What tells the rows of a sink apart, where it is a table that holds one of each key; None for others, and for windows, whose rows are told
+    apart by their revisions.
+    """
+    facts = facts_in(config, sink)
+    bound = config.sink.get(sink)
+    if facts is not None or bound is None or bound.last_of_key is None:
+        return facts
+    if arrivals.query.grouped is not None or not arrivals.traced:
+        return None
+    key, order_by, delete = bound.last_of_key
+    return LastRows(tuple(key), order_by, frozenset() if delete is None else arrivals.holding(delete))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
-from streamproof.config import FilesSink, JobConfig, ServiceSink
+from streamproof.config import JobConfig
 from streamproof.connectors import services
 from streamproof.connectors.files.sink import guarantee_at
 from streamproof.core.account import PLACES
@@ -156,14 +156,14 @@ def _outputs(subject: Reported, history: History | None) -> list[dict[str, Any]]
 def _where(subject: Reported, output: str) -> str:
     """Where an output goes as the job is configured, not as the proof binds it."""
     bound = subject.config.sink.get(output)
-    if isinstance(bound, ServiceSink):
-        return services.where(bound)
-    return bound.path if isinstance(bound, FilesSink) else f"{subject.config.checkpoint}-{output}"
+    if bound is not None and bound.service is not None:
+        return services.where(bound.service)
+    return bound.folder.path if bound is not None and bound.folder is not None else f"{subject.config.checkpoint}-{output}"
 
 
 def _guarantee(subject: Reported, output: str) -> str:
     bound = subject.config.sink.get(output)
-    if isinstance(bound, ServiceSink):
-        return services.guarantee(bound)
-    connector = subject.bound.places[output].connector
-    return guarantee_at(_where(subject, output)) if connector == "files" else f"declared by {connector}"
+    if bound is not None and bound.service is not None:
+        return services.guarantee(bound.service)
+    place = subject.bound.places[output]
+    return guarantee_at(_where(subject, output)) if place.is_folder else f"declared by {place.connector}"

@@ -22,6 +22,7 @@ from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
 from streamproof.prove.faults.planned import Injector
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.expectation import Expectation
+from streamproof.prove.oracle.facts import OneOfKey
 from streamproof.prove.oracle.model import Model
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import RowKey, WindowKey
@@ -47,14 +48,14 @@ from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
+from streamproof.prove.subjects.job.fault_sites import OnFiles, OnServices
 from streamproof.prove.subjects.job.future_limit import future_limit
 from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwritten_rows
-from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last
+from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last, one_of_key
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows
 from streamproof.prove.subjects.job.reporting import report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
-from streamproof.prove.subjects.job.struck import OnFiles, OnServices
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.writing import Written, records_per_batch
 from streamproof.prove.subjects.subject import Judged, Subject
@@ -245,11 +246,17 @@ class JobSubject(Subject):
             Declared(arrivals.query.root, event_time_asked(self.config, sources[0]), event_times_asked(self.config, sources)),
             AsTable(
                 keeps_last(self.config, left.outputs.get(query)),
-                facts_in(self.config, left.outputs[query].name) if query in left.outputs else None,
+                self._one_of_key.get(left.outputs[query].name) if query in left.outputs else None,
             ),
             frozenset().union(*(self._files[name] for name in sources)) if self._files else None,
             self.mistakes[query],
         )
+
+    @cached_property
+    def _one_of_key(self) -> Mapping[str, OneOfKey]:
+        """By sink what tells its rows apart, where it is a table that holds one of each key."""
+        of_sinks = ((sink, self.arrivals[query]) for query in self.arrivals for sink in self.config.sinks_of(query))
+        return {sink: found for sink, arrivals in of_sinks if (found := one_of_key(self.config, sink, arrivals)) is not None}
 
     @cached_property
     def _files(self) -> Mapping[str, frozenset[str]]:

@@ -96,7 +96,7 @@ def test_what_a_job_cannot_do_is_not_asked_for():
 def test_a_table_of_facts_must_have_seen_an_older_one_behind_a_newer(versions, found):
     rows = {f"e-{number}": {"account": "a", "version": version} for number, version in enumerate(versions, 1)}
     history = faultless(PLAIN, [[at("e-1", 61)], [at("e-2", 62)]])
-    view = replace(history.queries[0], table=AsTable(facts=Facts(("account",), "version")), bounded=Bounded(rows=rows))
+    view = replace(history.queries[0], table=AsTable(one_of_key=Facts(("account",), "version")), bounded=Bounded(rows=rows))
     asked = exercises(Outputs(rows=trades()), {"trades": None}, ["rows"])
 
     assert missing(replace(history, queries=[view]), asked) == found

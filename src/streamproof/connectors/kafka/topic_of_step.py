@@ -1,4 +1,4 @@
-"""Which topic a step depends on: the broker that leads it is the one whose loss is felt."""
+"""The topic that a step of a source or a sink depends on: the loss of the broker that leads it is felt there."""
 
 from streamproof.config import KafkaSink, KafkaSource, SinkConfig, SourceConfig
 

@@ -1,4 +1,4 @@
-"""Before a query starts: is what the checkpoint and the outputs hold whole, and what was left undone (R2, R8, R20)."""
+"""Before a query starts: what a crash has torn or left undone in checkpoint and outputs is put right (R2, R8, R20)."""
 
 import json
 from collections.abc import Callable, Collection, Mapping

@@ -1,4 +1,4 @@
-"""A job of ours as faults see it: what is bound where in a scenario, what its ledgers say, and what a batch of it reads."""
+"""The sites of faults in a job of ours: what is bound where in a scenario, what its ledgers say, and what a batch of it reads."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
