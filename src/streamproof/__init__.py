@@ -5,16 +5,32 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
+    from streamproof.operator_test import OperatorTest
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
     from streamproof.runtime.target import run
-    from streamproof.stream import Outputs, Stream, calendar, gap_of, hopping, session, shifts, tumbling
+    from streamproof.stream import (
+        Outputs,
+        Stream,
+        calendar,
+        emit,
+        gap_of,
+        hopping,
+        list_of,
+        map_of,
+        patterns,
+        session,
+        shifts,
+        step,
+        tumbling,
+    )
     from streamproof.stream.aggregates import accumulator, sketch
     from streamproof.stream.job import job
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "OperatorTest",
     "Outputs",
     "Proof",
     "Stream",
@@ -22,34 +38,45 @@ __all__ = [
     "__version__",
     "accumulator",
     "calendar",
+    "emit",
     "gap_of",
     "hopping",
     "job",
+    "list_of",
+    "map_of",
+    "patterns",
     "prove",
     "run",
     "sample",
     "session",
     "shifts",
     "sketch",
+    "step",
     "tumbling",
 ]
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
 _HOMES = {
+    "OperatorTest": "streamproof.operator_test",
     "Outputs": "streamproof.stream",
     "Proof": "streamproof.proof",
     "Stream": "streamproof.stream",
     "StreamproofError": "streamproof.errors",
     "accumulator": "streamproof.stream.aggregates",
     "calendar": "streamproof.stream",
+    "emit": "streamproof.stream",
     "gap_of": "streamproof.stream",
     "hopping": "streamproof.stream",
     "job": "streamproof.stream",
+    "list_of": "streamproof.stream",
+    "map_of": "streamproof.stream",
+    "patterns": "streamproof.stream",
     "run": "streamproof.runtime.target",
     "sample": "streamproof.prove.scenario.declared",
     "session": "streamproof.stream",
     "shifts": "streamproof.stream",
     "sketch": "streamproof.stream.aggregates",
+    "step": "streamproof.stream",
     "tumbling": "streamproof.stream",
 }
 

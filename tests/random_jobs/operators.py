@@ -152,6 +152,43 @@ def newest(seed: Seeded, chain: Chain) -> None:
     chain.stateful = chain.ended = True
 
 
+FIELDS: tuple[tuple[str, str, dict[str, str]], ...] = (
+    ("last", '"CAST(NULL AS BIGINT)"', {"last": "coalesce(v, last)"}),
+    ("held", 'sp.list_of("bigint", at_most=3)', {"held[]": "v"}),
+    ("held", 'sp.list_of("timestamp", at_most=4)', {"held": "array_append(filter(held, at -> at > ts - INTERVAL {gap}), ts)"}),
+    ("by", 'sp.map_of("bigint", "bigint", at_most=2)', {"by[v]": "coalesce(by[v], 0L) + 1L"}),
+)
+"""A field beside the count: its name, what it is, what a row sets."""
+TIMERS = (
+    "greatest(due, ts + INTERVAL {gap})",
+    "ts + INTERVAL {gap}",
+    "coalesce(due, ts + INTERVAL {gap})",
+    "IF(v < 9, ts + INTERVAL {gap}, NULL)",
+)
+FIRES = ({"n": "0L"}, {"due": "IF(n > 2, NULL, timer + INTERVAL {gap})", "n": "n + 1"}, {"n": "n + 10"})
+
+
+def remembered(seed: Seeded, chain: Chain) -> None:
+    """Declared state of a client and kind, of which few events have one time; what the twin makes of it is its own."""
+    gap, ttl = seed.choice(chain.scale.gaps), seed.choice((*chain.scale.gaps, chain.scale.longest, "never"))
+    name, is_a, sets = seed.choice(FIELDS)
+    sets = {"n": "n + 1", **sets}
+    whens = (None, "n > 1", "v >= 0", "before.n = 0 OR kind < 3")
+    when = seed.choice(whens)
+    columns = (
+        f'"client", "kind", "n", "before.n AS was", "{ {"last": "last", "held": "size(held)", "by": "size(by)"}[name] } AS more"'
+    )
+    timer = ""
+    if seed.chance(0.6):
+        sets |= {"due": seed.choice(TIMERS)}
+        timer = f", on_timer={{'due': sp.step(set={seed.choice(FIRES)!r}, emit=sp.emit({columns}, \"unix_micros(timer) AS at\"))}}"
+    emit = f'sp.emit({columns}, "unix_micros(ts) AS at"{"" if when is None else f", when={when!r}"})'
+    call = f".keyed('client', 'kind', state={{'n': '0L', {name!r}: {is_a}}}, on_row=sp.step(set={sets!r}, emit={emit}){timer}, ttl={ttl!r})"
+    chain.calls.append(call.replace("{gap}", gap))
+    chain.steps.append(lambda row: row if row["client"] is not None else Left("rejected", "key client (is null)"))
+    chain.stateful = chain.ended = True
+
+
 # -- windows
 
 
@@ -258,7 +295,7 @@ def transformed_behind(seed: Seeded, chain: Chain) -> None:
 
 
 BEFORE: tuple[Add, ...] = (require, filtered, transformed, looked_up)
-ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order, newest)
+ONCE: tuple[Add, ...] = (deduplicated, deduplicated, deduplicated_in_order, newest, remembered)
 WINDOWS: tuple[Add, ...] = (tumbling, hopping, session, calendar, shifts)
 BEHIND: tuple[Add, ...] = (transformed_behind,)
 """By room what can stand there: a job draws some of the first, and one or none of each other."""

@@ -12,8 +12,23 @@ from streamproof.stream import windows
 def test_the_names_are_few_and_known():
     windows = ["calendar", "gap_of", "hopping", "session", "shifts", "tumbling"]
     aggregates = ["accumulator", "sketch"]
+    state = ["emit", "list_of", "map_of", "patterns", "step"]
     assert sorted(sp.__all__) == sorted(
-        ["Outputs", "Proof", "Stream", "StreamproofError", "__version__", "job", "prove", "run", "sample", *windows, *aggregates]
+        [
+            "OperatorTest",
+            "Outputs",
+            "Proof",
+            "Stream",
+            "StreamproofError",
+            "__version__",
+            "job",
+            "prove",
+            "run",
+            "sample",
+            *windows,
+            *aggregates,
+            *state,
+        ]
     )
     assert len(sp.__all__) <= 25
     assert dir(sp) == sorted(sp.__all__)

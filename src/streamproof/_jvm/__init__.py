@@ -23,6 +23,7 @@ from streamproof._jvm.java import (
     production_jar,
 )
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
+from streamproof._jvm.keyed import keyed_rows, unpacked
 from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at_start
 from streamproof._jvm.plans import (
     accumulator_column,
@@ -118,6 +119,7 @@ __all__ = [
     "kafka_offsets",
     "kafka_topics",
     "key_of_deduplication",
+    "keyed_rows",
     "knows_ends_of_windows",
     "knows_real_time",
     "launch",
@@ -144,6 +146,7 @@ __all__ = [
     "text_behind_record",
     "too_many_open_files",
     "unfit_for_a_buffer",
+    "unpacked",
     "versioned_rows",
     "was_killed_at_start",
     "write_rows",

@@ -121,11 +121,13 @@ def compared(spark: "SparkSession", checkpoint: str, operator: int) -> "DataFram
     whole number or a double; a decimal is its text, and bytes are their digits.
     """
     state = _state(spark, checkpoint, operator)
-    type_ = state.select("value.f0.order").schema.fields[0].dataType
     expires = (_fields(state, "value")[1] + 1) * 1_000
+    kept = _listed(_fields(state, "key")).alias("key"), expires.cast("bigint").alias("expires_us")
+    if "order" not in state.select("value.f0.*").columns:  # declared state compares no rows
+        return state.select(*kept)
+    type_ = state.select("value.f0.order").schema.fields[0].dataType
     return state.select(
-        _listed(_fields(state, "key")).alias("key"),
-        expires.cast("bigint").alias("expires_us"),
+        *kept,
         _WRITTEN.get(type_.typeName(), F.col)("value.f0.order").alias("order"),
         F.col("value.f0.time").alias("time_us"),
         F.col("value.f0.hash").alias("hash"),

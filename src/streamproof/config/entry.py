@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.core.paths import display
-from streamproof.core.sides import BY_METHOD
+from streamproof.core.sides import GIVING
 from streamproof.errors import ConfigurationError
 
 
@@ -99,7 +99,7 @@ def _function(node: ast.FunctionDef) -> JobFunction:
         parameters=tuple(argument.arg for argument in arguments),
         is_job=any(_last_name(decorator) == "job" for decorator in node.decorator_list),
         outputs=None if returned is None else tuple(returned),
-        main_outputs=tuple(name for name, value in (returned or {}).items() if _last_name(value) not in BY_METHOD),
+        main_outputs=tuple(name for name, value in (returned or {}).items() if _last_name(value) not in GIVING),
     )
 
 

@@ -45,6 +45,8 @@ class Account:
     filtered: int = _place("filtered", "left out by a counted filter")
     superseded: int = _place("superseded", "not newer than what is known of its key", always=False)
     unmatched: int = _place("unmatched", "found no partner: no row of the other stream, or of the table", always=False)
+    absorbed: int = _place("absorbed", "changed the state of its key, and is in no row", always=False)
+    tagged: int = _place("tagged", "in rows of the side outputs that a step names, and in none of the main one", always=False)
 
     @property
     def total(self) -> int:

@@ -77,6 +77,9 @@ BY_METHOD: Mapping[str, Side] = {
 }
 """By the property of a stream that gives it."""
 
+GIVING = frozenset({*BY_METHOD, "tagged", "overflow"})
+"""What gives a side output of a stream; the last two say which one by an argument."""
+
 
 def copies_in(sides: Mapping[Side, str]) -> str:
     """Of the side outputs of a query, with the name of each, the one that has as rows what Spark counts; empty where the job returns none."""

@@ -1,6 +1,8 @@
 """The stream vocabulary: jobs as plain functions from named streams to named outputs."""
 
+from streamproof.stream import patterns
 from streamproof.stream.job import Job, job
+from streamproof.stream.keyed import emit, list_of, map_of, step
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.side_output import SideOutput
 from streamproof.stream.stream import Stream
@@ -35,10 +37,15 @@ __all__ = [
     "Window",
     "WindowedStream",
     "calendar",
+    "emit",
     "gap_of",
     "hopping",
     "job",
+    "list_of",
+    "map_of",
+    "patterns",
     "session",
     "shifts",
+    "step",
     "tumbling",
 ]

@@ -1,8 +1,10 @@
 """Rows without Spark: the names of their columns, and who holds names against them."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from streamproof.errors import JobDefinitionError
 
 
 @dataclass(frozen=True)
@@ -16,10 +18,11 @@ class Mention:
 
 @dataclass(frozen=True)
 class Known:
-    """The columns of rows, in order; `further` says why there may be others (""  where there are none)."""
+    """The columns of rows, in order; `further` says why there may be others (""  where there are none), `types` what is known of their types."""
 
     names: tuple[str, ...]
     further: str = ""
+    types: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def has(self, name: str, *, exact: bool = False) -> bool:
         return name in self.names if exact else name.lower() in map(str.lower, self.names)
@@ -42,6 +45,9 @@ class Look(Protocol):
 
     def text(self, where: str, text: str, known: Known, *, besides: Iterable[str] = ()) -> None:
         """Holds the names in a SQL text against the columns, and others that may stand in it."""
+
+    def wrong(self, problem: JobDefinitionError) -> None:
+        """Keeps what an operator has found itself."""
 
     def applied(self, function: "Callable[[Any], Any]", named: str, known: Known) -> Known:
         """The columns of what a function of the user's makes of rows; `named` is how errors call it."""

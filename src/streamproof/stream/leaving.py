@@ -6,6 +6,7 @@ from streamproof.stream.arguments import require_unmatched
 from streamproof.stream.node import Node
 from streamproof.stream.operators import Deduplicate
 from streamproof.stream.operators.join import Join
+from streamproof.stream.operators.keyed import side_of
 from streamproof.stream.operators.operator import Stateful
 from streamproof.stream.operators.ordered import OrderedDeduplicate
 from streamproof.stream.side_output import SideOutput
@@ -82,6 +83,14 @@ class SideOutputs:
     def unmatched_right(self) -> SideOutput:
         """Of a join the rows of the right stream without a partner, with all their columns and `reason`; if nobody returns it, they are counted."""
         return self._side_of_join("unmatched_right", UNMATCHED_OF[1])
+
+    def tagged(self, name: str) -> SideOutput:
+        """The rows that steps of `keyed` give to the side output of a name, `sp.emit(..., to=NAME)`."""
+        return SideOutput(side_of(self.node, "tag", name), self.node)
+
+    def overflow(self, field: str) -> SideOutput:
+        """What a list or a map of `keyed` has lost since it was full: `value`, of a map also `key`."""
+        return SideOutput(side_of(self.node, "overflow", field), self.node)
 
     def _side_of_join(self, named: str, side: Side) -> SideOutput:
         if not self._has(Join):

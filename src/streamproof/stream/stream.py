@@ -1,17 +1,19 @@
 """Streams: what a job function composes, node by node; each is immutable."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.arguments import Names, On, require_condition
 from streamproof.stream.emissions.named import emission_named
+from streamproof.stream.keyed import Field, Step
 from streamproof.stream.leaving import SideOutputs
 from streamproof.stream.names import require_names
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
 from streamproof.stream.operators.horizon import horizon_of
 from streamproof.stream.operators.join import How, Join
+from streamproof.stream.operators.keyed import keyed_by
 from streamproof.stream.operators.latest import latest_of
 from streamproof.stream.operators.lookup import lookup_of
 from streamproof.stream.operators.ordered import OrderedDeduplicate, require_ordered
@@ -269,6 +271,42 @@ class Stream(SideOutputs):
         require_two_streams(self.node, right.node)
         earliest, latest = interval_of(between)
         return Stream(self.node.then(Join(join_key(on), earliest, latest, How(require_how(how))), right.node))
+
+    def keyed(
+        self,
+        *key: str,
+        state: "Mapping[str, str | Field]",
+        on_row: Step,
+        on_timer: "Mapping[str, Step] | None" = None,
+        ttl: str | None = None,
+        order_by: str | None = None,
+    ) -> "Stream":
+        """State of a key that is declared in SQL: each row changes it and gives rows; so does a timer that is due.
+
+        The rows of a key in one batch are taken by event time, then by a hash of the row. Nothing may stand after it.
+
+        Parameters
+        ----------
+        key
+            Columns that say whose state it is. A row in which one is null leaves by `.rejected`.
+        state
+            By field what a key without a state has: `{"total": "0D"}`, whose type is that of the field; `sp.list_of(...)`, `sp.map_of(...)`.
+        on_row
+            What a row does, `sp.step(set=..., emit=...)`. A record that gives no row is counted as `absorbed`.
+        on_timer
+            By the name of a timer what it does when the watermark has reached its instant; it is set as a field is.
+        ttl
+            How long a key is remembered after the latest event time of its rows, and until its timers have fired: "1 day", "never" for ever.
+        order_by
+            A column: of rows of one event time those come first that are least by it, before a hash decides.
+
+        Raises
+        ------
+        JobDefinitionError
+            After a stateful operator, if the parts do not fit together, or when the plan is built an expression does not fit.
+        """
+        self._without_state("keyed")
+        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl, order_by)))
 
     def window(
         self,

@@ -179,7 +179,10 @@ def faultless(
         Bounded(
             values if shape.window else None,
             {key: {"total": 1.5 * contents.count} for key, contents in model.rows.items()},
-            {name: {"total": 1.5} for name in (*arrived, *(name for outcome in model.batches for name in outcome.given))},
+            {
+                **{name: {"total": 1.5} for name in (*arrived, *(name for outcome in model.batches for name in outcome.given))},
+                **model.made,
+            },
         ),
         Handwritten(values if shape.window else None),
         Declared(model.query.root, AskedTime("ts", max_future="1 day")),
@@ -229,7 +232,10 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
             keys = dict(zip(shape.by, by, strict=True))
             main.append(OutputRow(outcome.batch, file, {**keys, **window, "total": 1.5 * contents.count, **hidden}))
         if shape.window is None:
-            main += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5}) for trace in outcome.given]
+            made = model.made
+            main += [
+                OutputRow(outcome.batch, file, {"_trace": trace, **made.get(trace, {"total": 1.5})}) for trace in outcome.given
+            ]
         late += [
             OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.left_by("late")
         ]

@@ -211,7 +211,7 @@ def protocol(store, heard) -> BatchProtocol:
     )
 
 
-COUNTS = {**dict.fromkeys(COUNTED, 0), "input": 3, "expanded": 0, "emitted": 2, "rejected": 1}
+COUNTS = {**dict.fromkeys(("input", "expanded", *COUNTED), 0), "input": 3, "emitted": 2, "rejected": 1}
 LIFE = ["batch-planned", "batch-staged", "batch-published", "batch-committed"]
 
 

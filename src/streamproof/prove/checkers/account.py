@@ -11,7 +11,7 @@ from streamproof.prove.artifacts.history import History, OutputHistory, QueryVie
 from streamproof.prove.checkers import CannotTell, Finding, checker, require_decided, require_read
 from streamproof.prove.checkers.naming import difference
 from streamproof.prove.checkers.wording import others
-from streamproof.prove.oracle.trace import Vector
+from streamproof.prove.oracle.trace import Vector, is_further
 
 
 class Code(StrEnum):
@@ -152,5 +152,6 @@ def _sum(vectors: Iterable[Vector]) -> Vector:
 
 
 def _traces(output: OutputHistory) -> Vector:
-    """Rows by their traces; a row without one counts, with no hash, so that it does not pass for another."""
-    return Vector(len(output.rows), Vector.of(row.trace for row in output.rows if row.trace is not None).hash)
+    """Rows by their traces; a row without one counts, with no hash, so that it does not pass for another. Further rows of a record do not."""
+    traces = [row.trace for row in output.rows if row.trace is None or not is_further(row.trace)]
+    return Vector(len(traces), Vector.of(trace for trace in traces if trace is not None).hash)

@@ -152,6 +152,13 @@ class Expectation:
         return {key: revision for outcome in self.batches for key, revision in outcome.revisions.items()}
 
     @cached_property
+    def made(self) -> Mapping[str, Mapping[str, Any]]:
+        """The values of the rows that come out, by what tells each apart, where the operator makes them itself; else none."""
+        if not self.query.output.twin.makes:
+            return {}
+        return {trace: row.values for outcome in self.batches for row in outcome.out.rows for trace in row.traces}
+
+    @cached_property
     def survivors(self) -> tuple[str, ...]:
         """Traces in emitted rows: what the batch query and the hand-written model are given."""
         if self.query.grouped is None:

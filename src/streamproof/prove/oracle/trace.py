@@ -23,6 +23,18 @@ def event_id(trace: str) -> str:
     return trace.partition("+")[0]
 
 
+def is_further(trace: str) -> bool:
+    """Whether it tells apart a row that is of no record for the account: a second one of a record ("e-000123#1"), or one that a timer gives
+    ("e-000123!silence@1767603600000000", by the record that has set the timer).
+    """
+    return "#" in trace or "!" in trace
+
+
+def record_of(trace: str) -> str:
+    """The record that such a row goes back to."""
+    return trace.partition("#")[0].partition("!")[0]
+
+
 @cache
 def hash_of(trace: str) -> int:
     """The 40-bit hash of the event id, the same for all copies: the first ten hexadecimal digits of its MD5."""

@@ -43,6 +43,9 @@ class _Looking(Look):
         with self._kept():
             self.reader.text(where, text, known, besides=besides)
 
+    def wrong(self, problem: JobDefinitionError) -> None:
+        self.reader.wrong(problem)
+
     def applied(self, function: Callable[[Any], Any], named: str, known: Known) -> Known:
         """The function is called with rows that are known by their names alone."""
         reader = self.reader

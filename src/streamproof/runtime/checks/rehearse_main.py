@@ -93,7 +93,7 @@ def _behind(node: "Node", ends: Mapping[str, Known], reader: Reader) -> Known:
 
 def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
     """The columns of a source before the stateful steps; JobDefinitionError where these need an event time and none is declared."""
-    from streamproof.config.columns import columns_of
+    from streamproof.config.columns import columns_of, typed_columns_of
     from streamproof.stream.problems import needs_event_time
 
     schema = source.config.schema_ddl
@@ -102,7 +102,9 @@ def _ends(branch: "Branch", source: "Source", reader: Reader) -> Known:
     if schema is None:
         known = Known((), f"the files of {branch.source} say their columns, no schema does")
     else:
-        known = Known((*columns_of(schema), *source.added_columns))
+        time = source.config.event_time
+        types = {**typed_columns_of(schema), **({} if time is None else {time.column: "timestamp"})}
+        known = Known((*columns_of(schema), *source.added_columns), types=types)
     return along(branch.steps, known, reader)
 
 

@@ -65,6 +65,7 @@ def translated(problem: BaseException) -> StreamproofError:
         _staged_gone,
         _other_files,
         _other_folders,
+        _timer,
         names.refusal,
         _vanished,
         parquet_types.mismatch,
@@ -231,6 +232,18 @@ def _other_folders(causes: Sequence[str]) -> StreamproofError | None:
         f"The folder {path_of(folder)} names the column {column}, and no folder did when the job started.",
         required="The columns that folders name are looked for at a start. Nothing of the batch was published.",
         remedy="Run it again: the batch is then read with the values that its folders say.",
+    )
+
+
+def _timer(causes: Sequence[str]) -> StreamproofError | None:
+    """A timer of declared state that sets itself, or another one, to an instant that is not later than its own: it would fire for ever."""
+    timer = _told(causes, "streamproof-timer: ")
+    if timer is None:
+        return None
+    return DataError(
+        f"keyed(): the timer {timer.split()[0]} was set by a timer to an instant that is not after its own.",
+        required="What a timer sets lies after the instant for which it fires; else it would fire for ever in one batch. Nothing was published.",
+        remedy='Count from timer, which is that instant: "timer + INTERVAL 1 HOUR". Or set it in on_row only.',
     )
 
 

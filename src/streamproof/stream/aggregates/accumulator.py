@@ -1,23 +1,19 @@
 """Accumulators: a buffer of named fields, and SQL expressions that say what it starts as, takes in, merges and ends as."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates.declared import Declared, Expression
 from streamproof.stream.names import quoted, visible
+from streamproof.stream.sql_texts import analysed, require_fits, why_unfit
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-_INTEGERS = ("tinyint", "smallint", "int", "bigint")
-_WHY = {
-    "aggregate": "it has an aggregate in it: each expression sees one row, or two buffers",
-    "python": "it calls a Python function: Spark runs no Python while it aggregates a stream",
-    "not deterministic": "it is not deterministic: a batch that runs again would give something else",
-}
+_TYPES = "A field has the type of its zero: 0L is bigint, 0D is double, 0.0 is decimal(1,1)."
 
 
 @dataclass(frozen=True)
@@ -145,20 +141,18 @@ class _Projections:
         if types is None or all(type_ == types[field] for field, type_ in zip(made, _types_of(found), strict=True)):
             return found
         for field, type_ in zip(made, _types_of(found), strict=True):
-            _require_fits(self._where(part, field, texts[field]), type_, types[field])
+            require_fits(self._where(part, field, texts[field]), type_, types[field], _TYPES)
         return rows.select(*[one.cast(types[field]).alias(field) for field, one in made.items()])
 
     def _one_by_one(
         self, rows: "DataFrame", part: str, texts: Mapping[str, str], made: "Mapping[str, Column]", columns: Sequence[str]
     ) -> "DataFrame":
         """The same, once each has been looked at by itself: a JobDefinitionError names the one that does not fit."""
-        from streamproof._jvm import unfit_for_a_buffer
-
         for field, text in texts.items():
             where = self._where(part, field, text)
-            why = unfit_for_a_buffer(_analysed(rows, made[field], where, columns))[0]
+            why = why_unfit(analysed(rows, made[field], where, columns, _required("any")))
             if why:
-                raise JobDefinitionError(f"{where} cannot be used: {_WHY.get(why, why)}.", required=_required(part))
+                raise JobDefinitionError(f"{where} cannot be used: {why}.", required=_required(part))
         return rows.select(*_named(made))
 
     def _where(self, part: str, field: str, text: str) -> str:
@@ -184,48 +178,6 @@ def _named(made: "Mapping[str, Column]") -> "list[Column]":
 
 def _types_of(rows: "DataFrame") -> "list[DataType]":
     return [field.dataType for field in rows.schema.fields]
-
-
-def _analysed(rows: "DataFrame", one: "Column", where: str, columns: Iterable[str]) -> "DataFrame":
-    from pyspark.errors import AnalysisException
-
-    from streamproof.stream.problems import column_error, unknown_column
-
-    try:
-        return rows.select(one.alias("result"))
-    except AnalysisException as problem:
-        parameters = problem.getMessageParameters() or {}
-        known = list(columns)
-        if "UNRESOLVED_COLUMN" in str(problem.getCondition()) and "objectName" in parameters:
-            if not known:
-                raise JobDefinitionError(
-                    f"{where} names {parameters['objectName'].replace('`', '')}, which is not there.",
-                    required="zero is a constant.",
-                ) from problem
-            raise column_error(where, parameters["objectName"].replace("`", ""), known) from problem
-        said = unknown_column(where, problem, known)
-        raise JobDefinitionError(said.message, required=_required("any")) from problem
-
-
-def _require_fits(where: str, found: "DataType", wanted: "DataType") -> None:
-    if not _fits(found, wanted):
-        raise JobDefinitionError(
-            f"{where} is {found.simpleString()}, and the field is {wanted.simpleString()}.",
-            required="A field has the type of its zero: 0L is bigint, 0D is double, 0.0 is decimal(1,1).",
-            remedy=f"Write the zero in the type that you mean, or CAST(... AS {wanted.simpleString()}).",
-        )
-
-
-def _fits(found: "DataType", wanted: "DataType") -> bool:
-    """Whether every value of a type is one of another."""
-    from pyspark.sql.types import DecimalType
-
-    one, other = found.simpleString(), wanted.simpleString()
-    if one in _INTEGERS and other in _INTEGERS:
-        return _INTEGERS.index(one) <= _INTEGERS.index(other)
-    if isinstance(found, DecimalType) and isinstance(wanted, DecimalType):
-        return found.scale <= wanted.scale and found.precision - found.scale <= wanted.precision - wanted.scale
-    return one in (other, "void") or (one, other) == ("float", "double") or (other == "double" and one in _INTEGERS[:3])
 
 
 def _required(part: str) -> str:

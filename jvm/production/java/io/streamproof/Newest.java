@@ -112,7 +112,7 @@ public final class Newest implements FlatMapGroupsWithStateFunction<Row, Row, Ro
   }
 
   /** By the date and time classes of Java 8: the older ones shift days before 1582. */
-  private static Encoder<Row> exact(Dataset<Row> rows, StructType schema) {
+  static Encoder<Row> exact(Dataset<Row> rows, StructType schema) {
     SQLConf settings = ((org.apache.spark.sql.classic.SparkSession) rows.sparkSession()).sessionState().conf().clone();
     settings.setConfString("spark.sql.datetime.java8API.enabled", "true");
     Function0<Encoder<Row>> made = () -> Encoders.row(schema);
@@ -220,7 +220,7 @@ public final class Newest implements FlatMapGroupsWithStateFunction<Row, Row, Ro
   }
 
   @SuppressWarnings("unchecked")
-  private static int compared(Object one, Object other) {
+  static int compared(Object one, Object other) {
     if (one == null || other == null) {
       return Boolean.compare(one != null, other != null);
     }

@@ -6,6 +6,7 @@ from typing import Any
 from streamproof.prove.oracle.operators.deduplicate import Deduplicate
 from streamproof.prove.oracle.operators.filter import Filter
 from streamproof.prove.oracle.operators.join import Join
+from streamproof.prove.oracle.operators.keyed import Keyed
 from streamproof.prove.oracle.operators.latest import Latest
 from streamproof.prove.oracle.operators.lookup import Lookup
 from streamproof.prove.oracle.operators.ordered import OrderedDeduplicate
@@ -34,6 +35,7 @@ _TWINS: Mapping[str, Callable[[Given], Twin]] = {
     "join": Join.of,
     "lookup": Lookup.of,
     "rules": Rules.of,
+    "keyed": Keyed.of,
     "window": Window.of,
 }
 """By method of the public stream."""

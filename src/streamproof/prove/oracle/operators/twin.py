@@ -79,6 +79,8 @@ class Step:
         How many (record, window) pairs no row had before; None where that is said by `left`.
     left
         The records that are in a row and have left the state; None where they are those of the rows that go on.
+    made
+        The rows of side outputs that it makes: where a record is they do not say.
     """
 
     rows: Sequence[Row] = ()
@@ -86,6 +88,7 @@ class Step:
     expanded: Sequence[str] = ()
     new: int | None = None
     left: Sequence[str] | None = None
+    made: Mapping[Side, Sequence[Row]] = field(default_factory=dict)
 
     @property
     def records(self) -> Sequence[str]:
@@ -168,6 +171,10 @@ class State(ABC):
         """What is in its state now."""
         return Held()
 
+    def fields(self) -> Mapping[tuple[Any, ...], Mapping[str, Any]] | None:
+        """By key the values of declared state; None where it keeps something else."""
+        return None
+
 
 class Passing(State):
     """Every row goes on."""
@@ -183,6 +190,8 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     """Whether it keeps state."""
     holds: ClassVar[str] = ""
     """What its state holds, as the file about the state of a query calls it: "window", "key"."""
+    makes: ClassVar[bool] = False
+    """Whether its rows have columns of their own, which its twin works out; else they are rows as they came, or of windows."""
     remakes: ClassVar[bool] = False
     """Whether it makes rows anew, so that an event time can be another, or none."""
 

@@ -73,6 +73,12 @@ class AskedStream:
     def latest(self, *key: str, order_by: str, within: str) -> "AskedStream":
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
+    def keyed(
+        self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None, order_by: str | None = None
+    ) -> "AskedStream":
+        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by}
+        return AskedStream(self.asked.then("keyed", key=key, **asked))
+
     def window(
         self,
         window: Window,
@@ -115,6 +121,17 @@ class AskedStream:
     def unmatched_right(self) -> "AskedSide":
         return AskedSide("unmatched")
 
+    def tagged(self, name: str) -> "AskedSide":
+        return AskedSide(f"tag:{name}")
+
+    def overflow(self, field: str) -> "AskedSide":
+        return AskedSide(f"overflow:{field}")
+
+
+def stream_of(source: str) -> AskedStream:
+    """The stream of a source."""
+    return AskedStream(Asked(source))
+
 
 class AskedWindow:
     """A stream cut into windows, waiting for its aggregates: the two calls are one operator."""
@@ -141,10 +158,10 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
     StreamproofError
         What the user's function raises on streams that only write down.
     """
-    with _written_down():
+    with written_down():
         job = load_job(config)
         try:
-            returned: Any = job.function(**{name: AskedStream(Asked(name)) for name in job.sources})
+            returned: Any = job.function(**{name: stream_of(name) for name in job.sources})
             outputs: Mapping[str, Any] = returned.asked_for
         except StreamproofError:
             raise
@@ -157,7 +174,7 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
 
 
 @contextmanager
-def _written_down() -> Iterator[None]:
+def written_down() -> Iterator[None]:
     """Meanwhile `Outputs` keeps what it is given, and each kind of window what was written."""
 
     def keep(outputs: Any, **given: Any) -> None:

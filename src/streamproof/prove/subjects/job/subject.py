@@ -246,7 +246,7 @@ class JobSubject(Subject):
             equivalence = {key: of_rows[key, last] for key, last in model.last_rows.items() if (key, last) in of_rows}
             if query == next(iter(self.models)):
                 handwritten = self._by_hand(model)
-        rows = arrivals.rows_of(model) if arrivals.traced else None
+        rows = {**arrivals.rows_of(model), **model.made} if arrivals.traced else None
         sources = arrivals.query.sources
         return QueryView(
             left,

@@ -1,0 +1,25 @@
+"""Declared state: lists, maps, timers and side outputs, through crashes around its state in CI.
+
+The quick plan is `streamproof prove tests/proofs/jobs/keyed --quick`.
+"""
+
+import shutil
+from pathlib import Path
+
+from streamproof.core.account import PLACES
+from streamproof.proof import prove
+
+JOB = Path(__file__).parent / "jobs" / "keyed"
+STEPS = "fault-free,plan/offsets@2:after,publish/watched@2:before,commit/commits@2:before"
+
+
+def test_declared_state_is_proved(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(JOB, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS)
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts["absorbed"], counts["emitted"], counts["tagged"]) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]

@@ -1,0 +1,87 @@
+"""Expressions worked out in plain Python: what is refused, and what Spark would stop at. `tests/spark/test_sql_in_python.py` has the values."""
+
+from decimal import Decimal
+
+import pytest
+
+from streamproof.prove.oracle import sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "levenshtein(a, b)",
+        "sum(a)",
+        "rand()",
+        "*",
+        "a +",
+        "INTERVAL 2 MONTHS",
+        "CAST(a AS DATE)",
+        "filter(r, (v, i) -> i > 0)",
+        "a IN (SELECT 1)",
+        "transform(r, f)",
+    ],
+)
+def test_what_is_not_worked_out_is_refused_before_any_row(text):
+    with pytest.raises(sql.NotModelled):
+        sql.value_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("d / 2", {"d": Decimal("1.5")}),
+        ("CAST(ts AS BIGINT)", {"ts": 1_767_603_600_000_000}),
+        ("CAST(x AS STRING)", {"x": 1.5}),
+        ("floor(x)", {"x": float("inf")}),
+        ("deep.field", {"deep": (1, 2)}),
+    ],
+)
+def test_what_depends_on_a_type_that_the_twin_does_not_know_is_refused_with_the_row(text, values):
+    with pytest.raises(sql.NotModelled):
+        sql.value_of(text)(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1 / 0",
+        "1 % 0",
+        "1 div 0",
+        "9223372036854775807L + 1",
+        "array(1)[1]",
+        "element_at(array(1), 2)",
+        "slice(array(1), 0, 1)",
+        "CAST(300 AS TINYINT)",
+        "CAST(123.45BD AS DECIMAL(3, 1))",
+    ],
+)
+def test_where_spark_would_stop_the_job_it_is_said(text):
+    with pytest.raises(sql.Refused):
+        sql.value_of(text)({})
+
+
+def test_the_names_in_an_expression_are_those_of_columns_and_not_of_lambda_arguments():
+    found = sql.names_in("filter(r, v -> v.at > ts AND v.b = before.n) IS NULL OR `odd name` > 1")
+
+    assert sorted(found) == ["before.n", "odd name", "r", "ts"]
+
+
+def test_a_field_inside_a_column_is_taken_where_a_row_has_it_by_its_dotted_name():
+    assert sql.value_of("deep.field + 1")({"deep.field": 2}) == 3
+
+
+def test_a_value_takes_the_type_of_what_a_field_starts_as():
+    assert sql.typed_by("0D")(2) == 2.0
+    assert isinstance(sql.typed_by("0D")(2), float)
+    assert sql.typed_by("0")(2) == 2
+    assert str(sql.typed_by("CAST(0 AS DECIMAL(9, 2))")(2)) == "2.00"
+
+
+def test_what_is_worked_out_has_names():
+    assert {"Add", "ArrayFilter", "map_filter", "isnull"} <= set(sql.modelled())
+
+
+def test_a_field_of_whole_numbers_can_hold_large_ones():
+    assert sql.typed_by("0L")(1_767_603_600_000_000) == 1_767_603_600_000_000
+    assert sql.typed_by("CAST(array() AS array<bigint>)")((10**15,)) == (10**15,)

@@ -1,0 +1,101 @@
+"""`sp.OperatorTest`: rows and watermarks pushed into operators, without Spark."""
+
+import time
+from datetime import UTC, datetime
+
+import pytest
+
+import streamproof as sp
+from streamproof.errors import JobDefinitionError
+
+NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
+
+
+def payment(minute, second=0, amount=5.0, card="a"):
+    return {"card": card, "ts": f"2026-01-05T09:{minute:02d}:{second:02d}Z", "amount": amount}
+
+
+def silent(payments):
+    checked = payments.require(amount="amount > 0").filter("coalesce(card, '') <> 'test'", name="tests")
+    return checked.keyed(
+        "card",
+        state={"n": "0L"},
+        on_row=sp.step(
+            set={"n": "n + 1", "silence": "greatest(silence, ts + INTERVAL 10 MINUTES)"},
+            emit=sp.emit("card", "ts", "n", when="n > 1"),
+        ),
+        on_timer={"silence": sp.step(set={"n": "0L"}, emit=sp.emit("card", "timer AS ts", "0L AS n"))},
+        ttl="1 hour",
+    )
+
+
+def test_rows_side_rows_timers_and_state_of_declared_state():
+    test = sp.OperatorTest(silent, event_time="ts", lag="1 minute")
+
+    first = test.push(payment(1), payment(0), payment(2, amount=-1.0), payment(3, card="test"), payment(4, card=None))
+    assert first.rows == [{"card": "a", "ts": NINE.replace(minute=1), "n": 2}]
+    assert {side: len(rows) for side, rows in first.sides.items()} == {"rejected": 2, "filtered": 1, "absorbed": 1}
+    assert [row["reason"] for row in first.sides["rejected"]] == ["amount > 0", "key card (is null)"]
+    assert test.state == {("a",): {"n": 2, "silence": NINE.replace(minute=11)}}
+
+    assert test.advance_to("2026-01-05T09:10:59Z").rows == []
+    assert test.advance_to("2026-01-05T09:11:00Z").rows == [{"card": "a", "ts": NINE.replace(minute=11), "n": 0}]
+    assert test.state == {("a",): {"n": 0, "silence": None}}
+    assert test.push(payment(10)).sides == {"late": [payment(10)]}
+    assert test.watermark == NINE.replace(minute=11)
+
+
+def test_the_watermark_follows_the_rows_of_earlier_batches():
+    test = sp.OperatorTest(silent, event_time="ts", lag="1 minute")
+
+    test.push(payment(30))
+    assert test.watermark == datetime(1970, 1, 1, tzinfo=UTC)
+    test.push()
+    assert test.watermark == NINE.replace(minute=29)
+
+
+def test_a_window_shows_what_is_in_it():
+    test = sp.OperatorTest(lambda rows: rows.window(sp.tumbling("5 minutes"), by="card").aggregate(n=1), event_time="ts")
+
+    assert test.push(payment(1), payment(2, card="b"), payment(6)).rows == []
+    assert len(test.state) == 3
+    rows = test.advance_to(NINE.replace(minute=5)).rows
+    assert [(row["card"], row["window_end"].minute, row["rows"]) for row in rows] == [
+        ("a", 5, [payment(1)]),
+        ("b", 5, [payment(2, card="b")]),
+    ]
+
+
+def test_copies_leave_as_duplicates():
+    test = sp.OperatorTest(lambda rows: rows.deduplicate("card", within="5 minutes"), event_time="ts")
+
+    found = test.push(payment(1), payment(2))
+    assert (found.rows, found.sides) == ([payment(1)], {"duplicate": [payment(2)]})
+    assert set(test.state) == {("a",)}
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (lambda rows: rows.transform(lambda frame: frame), "cannot work out transform()"),
+        (lambda rows: rows.filter(object(), name="x"), "a PySpark column"),
+        (lambda rows: rows.filter("levenshtein(card, 'a') > 1", name="x"), "levenshtein"),
+        (lambda rows: rows.deduplicate("id"), 'have no column "id"'),
+        (lambda rows: None, "steps that return a NoneType"),
+    ],
+)
+def test_what_needs_spark_and_what_is_not_there_is_said(steps, said):
+    with pytest.raises(JobDefinitionError) as refused:
+        sp.OperatorTest(steps, event_time="ts").push(payment(1))
+
+    assert said in refused.value.message
+
+
+def test_ten_thousand_rows_take_under_two_seconds():
+    test = sp.OperatorTest(silent, event_time="ts", lag="1 minute")
+    rows = [payment(number // 200 % 60, number // 4 % 60, card=f"c{number % 100}") for number in range(10_000)]
+
+    began = time.process_time()
+    for begin in range(0, len(rows), 1_000):
+        test.push(*rows[begin : begin + 1_000])
+    assert time.process_time() - began < 2
