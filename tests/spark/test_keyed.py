@@ -134,6 +134,8 @@ def test_a_key_that_is_null_leaves_before_any_state(small_job):
             ({"on_row": COUNT.replace('"n > 1"', '"n"')}, "is bigint"),
             ({"state": '{"n": "0L", "v": "0D", "total": "0D"}'}, "keyed() has a field v, and the rows have a column of that name"),
             ({"state": '{"n": "0L", "total": "v"}'}, "names v, which is not there"),
+            ({"on_row": COUNT.replace('"n + 1"', '"n +"')}, 'on_row: n, "n +"'),
+            ({"state": '{"n": "0L", "total": "0D", "held": sp.list_of("strng", at_most=2)}'}, "strng"),
         ),
     ],
 )

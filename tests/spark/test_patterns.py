@@ -32,8 +32,11 @@ def small(events: sp.Stream) -> sp.Outputs:
     ordered = sp.patterns.reorder(
         events, "client", time="ts", columns={{"id": "string", "v": "decimal(9,2)"}}, number="seq", ttl="never", at_most=100
     )
+    whole = sp.patterns.sliding_complete(
+        events, "client", "v", time="ts", over="1 minute", at_most=100, columns={{"id": "string", "v": "decimal(9,2)"}}
+    )
     return sp.Outputs(
-        silent=silent, pairs=pairs, missing=pairs.tagged("missing"), last=last, first=first, alone=first.tagged("unattributed"),
+        whole=whole, silent=silent, pairs=pairs, missing=pairs.tagged("missing"), last=last, first=first, alone=first.tagged("unattributed"),
         ordered=ordered, gaps=ordered.tagged("gaps"), late=ordered.late,
     )
 """
@@ -132,7 +135,7 @@ def test_patterns_that_give_a_row_with_each_record(small_job, given):
 
 
 def test_patterns_that_wait_for_the_watermark(small_job, given):
-    job = fed(small_job, WAITING, "silent", "pairs", "missing", "last", "first", "alone", "ordered", "gaps", "late")
+    job = fed(small_job, WAITING, "whole", "silent", "pairs", "missing", "last", "first", "alone", "ordered", "gaps", "late")
     given = given.cache()
     by_time = Window.partitionBy("client").orderBy("ts")
 
@@ -142,6 +145,16 @@ def test_patterns_that_wait_for_the_watermark(small_job, given):
         _runs(given, by_time).groupBy("client", "run").agg(F.min("ts").alias("first_at"), F.max("ts").alias("last_at"))
         .selectExpr("client", "first_at", "last_at", "last_at + INTERVAL 30 SECONDS AS silent_at"),
     )  # fmt: skip
+
+    micros = given.withColumn("us", F.unix_micros("ts")).withColumn("value", F.col("v").cast("double"))
+    minute = Window.partitionBy("client").orderBy("us").rangeBetween(1 - 60_000_000, 0)
+    sums = {
+        "n": F.count("*").over(minute),
+        "total": F.coalesce(F.sum("value").over(minute), F.lit(0.0)),
+        "least": F.min("value").over(minute),
+        "most": F.max("value").over(minute),
+    }
+    same(job, "whole", micros.withColumns(sums).select("client", "id", "ts", "v", *sums))
 
     ads = given.where("kind = 'ad'").selectExpr("client", "id AS first_id", "ts AS first_at")
     buys = given.where("kind = 'buy'").selectExpr("client AS who", "id AS then_id", "ts AS then_at")

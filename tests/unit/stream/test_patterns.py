@@ -20,6 +20,9 @@ STEPS = {
         rows, "card", time="ts", at_least=3, within="10 minutes", at_most=100, columns=["id"]
     ),
     "sliding": lambda rows: patterns.sliding(rows, "card", "v", time="ts", over="10 minutes", at_most=100, columns=["id"]),
+    "sliding complete": lambda rows: patterns.sliding_complete(
+        rows, "card", "v", time="ts", over="10 minutes", at_most=100, columns={"id": "string"}
+    ),
     "running": lambda rows: patterns.running(rows, "card", ttl="never", columns=["id"], balance=("100L", "v"), n=("0L", "1")),
     "changes": lambda rows: patterns.changes(
         rows, "card", "kind", time="ts", starts="CAST(NULL AS STRING)", ttl="1 day", columns=["id"]
@@ -83,13 +86,18 @@ def velocity(rows):
     return {"": {(identity, n) for identity, n in counted if n >= 3}}
 
 
-def sliding(rows):
+def sliding(rows, before=before):
     found = set()
     for number, one in enumerate(rows):
         values = [other["v"] for other in before(rows, number)]
         there = [value for value in values if value is not None]
         found.add((one["id"], len(values), float(sum(there)), min(there, default=None), max(there, default=None)))
     return {"": found}
+
+
+def all_before(rows, number):
+    """A row and those of its key that happened within ten minutes up to it, whenever they came."""
+    return [one for one in rows if rows[number]["at"] - TEN < one["at"] <= rows[number]["at"]]
 
 
 def running(rows):
@@ -149,6 +157,7 @@ def reordered(rows):
 SAYS = {
     "velocity": (velocity, ("id", "n")),
     "sliding": (sliding, ("id", "n", "total", "least", "most")),
+    "sliding complete": (lambda rows: sliding(rows, all_before), ("id", "n", "total", "least", "most")),
     "running": (running, ("id", "balance", "n")),
     "changes": (changes, ("id", "was", "now")),
     "inactivity": (inactivity, ("first_at", "last_at", "silent_at")),
@@ -200,7 +209,7 @@ def test_a_key_is_forgotten_when_nothing_can_come_of_it(name):
 
 
 def test_what_the_watermark_has_left_behind_is_no_longer_held():
-    for name in ("velocity", "sliding", "last touch"):
+    for name in ("velocity", "sliding", "sliding complete", "last touch"):
         test, held = trial(name, lag="0 seconds"), []
         for minute in range(60):
             test.push(row(minute, kind="ad"))

@@ -140,8 +140,7 @@ class Keyed(OneInput):
         )
 
     def exercises(self) -> Sequence[Exercise]:
-        of_rows = [one for one in self.rules.on_row.emits if one.to is None]
-        if any(one.when is None and one.each is None for one in of_rows):
+        if any(one.always for one in self.rules.on_row.emits if one.to is None):
             return ()
         missing = "No record of {query} only changed the state of its key: each gave a row."
         return (
