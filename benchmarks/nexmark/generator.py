@@ -263,12 +263,13 @@ def side_input(spark: SparkSession) -> DataFrame:
 
 @dataclass(frozen=True)
 class Input:
-    """A sample on disk: a folder for each kind, read in batches of so many files."""
+    """A sample on disk: a folder for each kind, read in batches of so many files; state is in so many partitions."""
 
     folder: Path
     events: int
     batches: int
     files_per_batch: int
+    partitions: int = 2
 
     def files(self, kind: str, batch: int) -> list[str]:
         """The files of a kind that a batch reads; the last batch has the last event."""

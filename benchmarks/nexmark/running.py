@@ -12,6 +12,8 @@ from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+
 
 def job_in(folder: Path, source: Input, query: Query) -> JobConfig:
     """The job of a query in a folder: its file, as it is, and what binds it to the sample."""
@@ -25,6 +27,7 @@ def job_in(folder: Path, source: Input, query: Query) -> JobConfig:
         if query.timed:
             lines.append(f'event_time = {{ column = "dateTime", lag = "{LAG}" }}')
     lines += [f'[table.{name}]\nconnector = "files"\npath = "{source.folder / name}"' for name in query.tables]
+    lines.append(f'[spark]\n"{PARTITIONS}" = "{source.partitions}"')
     lines.append('[sink.out]\nconnector = "files"\npath = "out"\nformat = "parquet"')
     (folder / "streamproof.toml").write_text("\n".join(lines) + "\n")
     return load(folder)
@@ -45,8 +48,10 @@ def by_hand(spark: SparkSession, source: Input, query: Query) -> Run:
     """The hand-written query."""
 
     def run(folder: Path) -> float:
-        read = {name: _stream(spark, source, query, name) for name in query.reads}
-        tables = {name: spark.read.parquet(str(source.folder / name)) for name in query.tables}
+        session = spark.newSession()
+        session.conf.set(PARTITIONS, source.partitions)
+        read = {name: _stream(session, source, query, name) for name in query.reads}
+        tables = {name: session.read.parquet(str(source.folder / name)) for name in query.tables}
         rows = query.by_hand(**read, **tables)
         writer = rows.writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
         running = writer.option("path", str(folder / "out")).trigger(availableNow=True).start()

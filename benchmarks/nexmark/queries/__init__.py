@@ -37,7 +37,7 @@ NOT_SAID: Mapping[str, NotSaid] = {
             "q4",
             "Average price for a category: of the winning bids.",
             "An average stands after the winning bids of q9. Nothing with state may stand after a join or after declared state. By hand Spark takes two "
-            "aggregations after each other only where both are by windows.",
+            "aggregations after each other only where both go by event time.",
         ),
         NotSaid(
             "q6",
