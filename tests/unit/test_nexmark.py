@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from benchmarks.nexmark.__main__ import main
 from benchmarks.nexmark.generator import CYCLE, FIELDS, SHARES, SIDE_INPUT, events_of
 from benchmarks.nexmark.measuring import mean_and_worst, measured
 from benchmarks.nexmark.page import drawn, not_said, queries, results
@@ -102,3 +103,28 @@ def test_what_pairs_say():
 def test_events_are_counted_by_their_shares():
     assert sum(events_of([kind], 5_000) for kind in SHARES) == 5_000
     assert events_of(["persons", "auctions"], CYCLE * 2) == 8
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["q4"], "error  q4 is not said. An average stands after the winning bids"),
+        (["q23"], "error  No query is called q23; there are q0, q1,"),
+    ],
+)
+def test_a_query_that_is_not_there_is_refused_with_the_reason(monkeypatch, words, said):
+    monkeypatch.setattr("sys.argv", ["nexmark", *words])
+
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert str(ended.value).startswith(said)
+
+
+def test_events_that_do_not_fill_the_files_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["nexmark", "q1", "--events", "1000"])
+
+    with pytest.raises(SystemExit):
+        main()
+
+    assert "1000 is no multiple of 400: 8 files of whole cycles of 50 events" in capsys.readouterr().err
