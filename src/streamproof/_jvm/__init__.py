@@ -12,6 +12,7 @@ from streamproof._jvm.batches import (
 )
 from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, Reader, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
+from streamproof._jvm.intake import INTAKE, PACED_TOPICS, Intake
 from streamproof._jvm.java import (
     PROOF_JAR,
     causes_of,
@@ -66,7 +67,9 @@ __all__ = [
     "FIRST_WITH_ENDS_OF_WINDOWS",
     "FROM_PATH",
     "INSTALL",
+    "INTAKE",
     "KEY_ORDER",
+    "PACED_TOPICS",
     "PROOF_JAR",
     "SPARK_VERSIONS",
     "BatchRows",
@@ -74,6 +77,7 @@ __all__ = [
     "Doors",
     "Dropped",
     "Folder",
+    "Intake",
     "KafkaOffsets",
     "KafkaTopic",
     "Key",

@@ -93,6 +93,7 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         commits=Commits(valid.journal.logs, valid.events, _measures(valid)),
         parking=parking,
         tables=planned.tables if planned.tables.tables else None,
+        pace=planned.pace,
     )
     planned.tables.failed = protocol.fails
     return protocol

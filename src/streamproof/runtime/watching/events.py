@@ -14,6 +14,7 @@ from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
     from streamproof.connectors.lag import Lag
+    from streamproof.connectors.source import Limit
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,8 @@ class BatchPlanned(RunEvent):
     """Spark has planned a batch and begins to work on it.
 
     `watermark` is the one that it was planned with, by which windows end in it, and by which rows are late in the next one; None before the
-    first event time. `files` is how many files it reads.
+    first event time. `files` is how many files it reads. `limits` says of each source that has one how much of it the batch takes at most; of a
+    batch that was planned before this start an adapted one is not known.
     """
 
     kind: ClassVar[str] = "batch-planned"
@@ -78,6 +80,7 @@ class BatchPlanned(RunEvent):
     batch: int
     watermark: datetime | None
     files: int
+    limits: Sequence["Limit"] = ()
 
 
 @dataclass(frozen=True)
