@@ -120,7 +120,8 @@ class BatchProtocol:
         watermark = instant(logs.fingerprint.watermark_ms)
         self.events.emit(BatchPlanned(name, batch, watermark, files, self.pace.limits))
         journal.logs.require_inputs(logs, batch, whole=self.query.whole_files)
-        staged = self.describing.manifest(batch, attempt, logs, self.staging.stage(rows, batch, attempt, logs, watch))
+        work = self.staging.stage(rows, batch, attempt, logs, watch)
+        staged = self.describing.manifest(batch, attempt, logs, work)
         manifest = self.deciding.decide(staged)
         watch.enter(None)
         standing = monotonic_seconds()
@@ -141,6 +142,7 @@ class BatchProtocol:
             self.parking.prune(batch)
         self.done.add(manifest)
         self.watch.saw(batch, logs, rows, manifest.counts[LATE.kind], self.events)
+        self.watch.saw_keys(batch, work.by_key, rows, self.events)
         self.pace.saw(logs.fingerprint)
         self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds)
 

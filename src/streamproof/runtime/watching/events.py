@@ -10,6 +10,7 @@ from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.errors import ConfigurationError
+from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -186,29 +187,22 @@ class WatermarkLeapt(RunEvent):
 
 
 @dataclass(frozen=True)
-class OperatorState:
-    """What one operator with state holds after a batch, all its partitions together.
+class HotKey(RunEvent):
+    """A key has so many of the rows that come to an operator that one partition has more to do than the others.
 
-    Parameters
-    ----------
-    operator
-        Spark's name of it, such as "stateStoreSave".
-    rows
-        How many; None where Spark does not count them, which is so unless the job asks for it.
-    updated, removed
-        How many this batch has put there, and taken away.
-    memory_bytes
-        What the state store takes in memory.
-    disk_bytes
-        The files that hold the state; None of a state store without files.
+    It is said by its hash: `xxhash64` of `columns` is `key`. `share` is its part of the `rows` of the batch, at least; `partitions` how long those of
+    the state took, None where Spark has not told it.
     """
 
+    kind: ClassVar[str] = "hot-key"
+    query: str
+    batch: int
     operator: str
-    rows: int | None
-    updated: int
-    removed: int
-    memory_bytes: int
-    disk_bytes: int | None
+    columns: Sequence[str]
+    key: str
+    share: float
+    rows: int
+    partitions: Times | None = None
 
 
 @dataclass(frozen=True)

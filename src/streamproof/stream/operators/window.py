@@ -50,6 +50,10 @@ class WindowAggregate(OneInput):
     def allowed_lateness(self) -> timedelta:
         return self.lateness
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.by
+
     def requires(self) -> Sequence[RowWise]:
         return () if (gap := self.window.own_gap) is None else (RequireGap(gap),)
 
