@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from calendar_day import calendar_day
+from card_fraud import card_fraud
 from explanations import batch, watermark, window
 from hopping_windows import hopping_windows
 from late_event import late_event
@@ -16,6 +17,7 @@ PICTURES = {
     "explanations/pictures/batch.svg": batch,
     "explanations/pictures/late_event.svg": late_event,
     "examples/pictures/active_users.svg": hopping_windows,
+    "examples/pictures/card_fraud.svg": card_fraud,
     "examples/pictures/loyalty.svg": calendar_day,
     "examples/pictures/observability.svg": percentiles,
     "examples/pictures/sensor_sessions.svg": sensor_sessions,

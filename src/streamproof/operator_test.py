@@ -4,8 +4,9 @@ What answers is the twin that a proof holds Spark against: plain Python, the sam
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from inspect import signature
 from typing import Any
 
 from streamproof.core.clock import to_micros
@@ -17,6 +18,7 @@ from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.model import Tree
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
 
 _LIKE_AN_INSTANT = 10**14
@@ -33,7 +35,7 @@ class Pushed:
     rows
         The rows of the main output. Of a window they have its key, `window_start`, `window_end` and `rows`, what is in it.
     sides
-        By name the rows of each side output, and what is only counted: "late", "rejected", "absorbed", "duplicate", "tag:alerts".
+        By name the rows of each side output, and what is only counted: "late", "rejected", "absorbed", "duplicate", "tag:alerts", "unmatched:left".
     """
 
     rows: Sequence[Shown] = ()
@@ -46,11 +48,11 @@ class OperatorTest:
     Parameters
     ----------
     steps
-        What a job does with a stream: `lambda payments: payments.keyed(...)`.
+        What a job does with a stream, `lambda payments: payments.keyed(...)`, or with several, which it calls by the names of its parameters.
     event_time
-        The column of the event time: datetimes, or texts in ISO 8601, of UTC where they name no zone.
+        The column of the event time: datetimes, or texts in ISO 8601, of UTC where they name no zone. By stream where they call it otherwise.
     lag
-        How far the watermark is behind the newest event, as in `streamproof.toml`.
+        How far the watermark is behind the newest event, as in `streamproof.toml`; of several streams that of each.
 
     Raises
     ------
@@ -58,24 +60,64 @@ class OperatorTest:
         If the steps have a function of the user's or a PySpark column in them: these need Spark, and a proof has it.
     """
 
-    def __init__(self, steps: Callable[[Any], Any], *, event_time: str, lag: str = "0 seconds") -> None:
+    def __init__(self, steps: Callable[..., Any], *, event_time: str | Mapping[str, str], lag: str = "0 seconds") -> None:
+        streams = tuple(signature(steps).parameters)
         with written_down():
-            asked = steps(stream_of("rows"))
+            asked = steps(*map(stream_of, streams))
         if not isinstance(asked, AskedStream):
             raise JobDefinitionError(
                 f"OperatorTest() got steps that return a {type(asked).__name__}.",
-                required="They take a stream and return one.",
+                required="They take a stream, or several, and return one.",
                 remedy='For example: sp.OperatorTest(lambda rows: rows.deduplicate("id"), event_time="ts").',
             )
-        self._query: Query = query_asked("rows", asked.asked, AskedTime(event_time, parse_duration(lag)))
-        self._tree, self._event_time = Tree(self._query), event_time
+        columns = dict.fromkeys(streams, event_time) if isinstance(event_time, str) else event_time
+        missing = next((name for name in streams if name not in columns), None)
+        if missing is not None:
+            raise JobDefinitionError(f"OperatorTest(event_time=...) does not say which column is that of {missing}.")
+        times = {name: AskedTime(columns[name], parse_duration(lag)) for name in streams}
+        several = times if len(streams) > 1 else None
+        self._query: Query = query_asked("rows", asked.asked, times[streams[0]], several)
+        self._tree, self._streams, self._event_times = Tree(self._query), streams, columns
         self._given: dict[str, Shown] = {}
-        self._bound_us = self._watermark_us = self._newest_us = 0
+        self._stream_of: dict[str, str] = {}
+        self._tables: dict[str, PlainTable] = {}
+        self._bound_us = self._watermark_us = 0
+        self._newest_us: dict[str, int] = {}
 
-    def push(self, *rows: Shown) -> Pushed:
-        """A batch of rows; the watermark is then that of the rows of earlier batches."""
-        self._watermark_us = max(self._watermark_us, (self._newest_us - self._query.delay_us) // 1_000 * 1_000)
-        return self._batch(rows)
+    def table(self, name: str, rows: Sequence[Shown], *, valid_from: str | None = None, valid_to: str | None = None) -> None:
+        """What a table of `lookup` or `rules` holds from the next batch on.
+
+        Parameters
+        ----------
+        valid_from, valid_to
+            The columns that say between which instants a row of it holds.
+        """
+        bounds = {valid_from, valid_to}
+        plainly = [{column: _micros(value) if column in bounds else _plain(value) for column, value in row.items()} for row in rows]
+        self._tables[name] = PlainTable(plainly, valid_from, valid_to)
+
+    def push(self, *rows: Shown, **of_streams: Sequence[Shown]) -> Pushed:
+        """A batch of rows; the watermark is then that of the rows of earlier batches.
+
+        Parameters
+        ----------
+        rows
+            Those of the only stream.
+        of_streams
+            By its name those of a stream, where there are several: `push(orders=[...], payments=[...])`.
+        """
+        stray = next((name for name in of_streams if name not in self._streams), None)
+        if stray is not None or (rows and len(self._streams) > 1):
+            raise JobDefinitionError(
+                f"push() got rows of {stray}." if stray else "push() got rows that say of no stream.",
+                required=f"The steps take {', '.join(self._streams)}.",
+                remedy=f"Name the stream: push({self._streams[-1]}=[...]).",
+            )
+        if all(name in self._newest_us for name in self._streams):
+            reached = min(self._newest_us[name] - self._query.clock_of(name).delay_us for name in self._streams)
+            self._watermark_us = max(self._watermark_us, reached // 1_000 * 1_000)
+        named = [(self._streams[0], row) for row in rows]
+        return self._batch([*named, *((name, row) for name, there in of_streams.items() for row in there)])
 
     def advance_to(self, watermark: str | datetime) -> Pushed:
         """An empty batch with a watermark of your own, which never goes back."""
@@ -103,28 +145,30 @@ class OperatorTest:
             }
             for (key, start), contents in held.groups.items()
         }
-        return {**windows, **{key: {"expires": _instant(expiry)} for key, expiry in held.keys.items()}}
+        waiting = {(self._stream_of[one], number): self._given[one] for number, one in enumerate(held.rows)}
+        return {**windows, **waiting, **{key: {"expires": _instant(expiry)} for key, expiry in held.keys.items()}}
 
-    def _batch(self, rows: Sequence[Shown]) -> Pushed:
+    def _batch(self, rows: Sequence[tuple[str, Shown]]) -> Pushed:
         passed, left = [], dict[str, list[Shown]]()
-        for row in rows:
+        for stream, row in rows:
             trace = f"r-{len(self._given):06d}"
-            self._given[trace] = row
-            record = self._arrived(trace, row)
+            self._given[trace], self._stream_of[trace] = row, stream
+            record = self._arrived(trace, stream, row)
             if record.fate == "passed":
                 passed.append(record)
             else:
                 left.setdefault(str(record.fate), []).append({**row, "reason": record.reason})
         steps = self._tree.walk(passed, self._bound_us, self._watermark_us)
         self._bound_us = self._watermark_us
-        times = [record.time_us for record in passed if record.time_us is not None]
-        self._newest_us = max([self._newest_us, *times])
+        for record in passed:
+            self._newest_us[record.source] = max(self._newest_us.get(record.source, 0), record.time_us or 0)
         out, sides = steps[self._query.output], dict(left)
         for node in self._query.nodes:
             of_records = {
-                kind: [self._given[one] for row in there for one in row.traces] for (kind, _), there in steps[node].sides.items()
+                _side_named(*side): [self._given[one] for row in there for one in row.traces]
+                for side, there in steps[node].sides.items()
             }
-            made = {f"{kind}:{name}": [_shown(row.values) for row in there] for (kind, name), there in steps[node].made.items()}
+            made = {_side_named(*side): [_shown(row.values) for row in there] for side, there in steps[node].made.items()}
             sides |= {side: [*sides.get(side, []), *there] for side, there in {**of_records, **made}.items() if there}
         return Pushed([self._row(row) for row in out.rows], sides)
 
@@ -134,45 +178,89 @@ class OperatorTest:
             named = dict(zip(self._query.grouped.by if self._query.grouped else (), key, strict=True))
             bounds = {"window_start": _instant(start), "window_end": _instant(contents.end_us)}
             return {**named, **bounds, "rows": [self._given[trace] for trace in contents.traces]}
-        return _shown(row.values) if self._query.output.twin.makes else self._given[row.traces[0]]
+        if self._query.output.twin.makes:
+            return _shown(row.values)
+        pairs = self._query.pairs
+        return self._given[row.traces[0]] if pairs is None else self._pair(pairs.key, row.traces)
 
-    def _arrived(self, trace: str, row: Shown) -> Arrived:
-        values = {name: _micros(value) if name == self._event_time else plain(value) for name, value in row.items()}
-        time_us = values.get(self._event_time)
+    def _pair(self, key: Sequence[str], traces: Sequence[str]) -> Shown:
+        """A row of a join: the columns of the left row, then those of the right one but for the key; nulls for a side that is not there."""
+        there = {self._stream_of[trace]: self._given[trace] for trace in traces}
+        (lefts, rights) = self._query.together
+        left, right = (next((there[name] for name in names if name in there), None) for names in (lefts, rights))
+        ours, theirs = (
+            {name for one, row in self._given.items() if self._stream_of[one] in names for name in row} for names in (lefts, rights)
+        )
+        found = dict(left or dict.fromkeys(sorted(ours)))
+        found |= {name: (left or right or {}).get(name) for name in key}
+        for name in right or sorted(theirs):
+            if name not in key:
+                found[f"{name}_right" if name in ours else name] = (right or {}).get(name)
+        return found
+
+    def _arrived(self, trace: str, stream: str, row: Shown) -> Arrived:
+        event_time = self._event_times[stream]
+        values = {name: _micros(value) if name == event_time else plain(value) for name, value in row.items()}
+        time_us = values.get(event_time)
         if time_us is None:
-            return Arrived(trace, "rejected", f"no event time in {self._event_time}")
-        (way,) = self._query.ways
-        found = _OneByOne(values)
+            return Arrived(trace, "rejected", f"no event time in {event_time}")
+        way = self._query.way_of(stream)
+        found = _OneByOne(values, self._tables)
         for twin in way.steps:
             found = twin.applied(found)
             if found.fate is not None:
                 return Arrived(trace, found.fate[0], found.fate[1])
-        missing = next((name for name in way.columns if name.split(".")[0] not in row), None)
+        self._given[trace] = {**row, **{name: value for name, value in found.values.items() if name not in row}}
+        missing = next((name for name in way.columns if name.split(".")[0] not in found.values), None)
         if missing is not None:
             raise JobDefinitionError(f'The rows of the test have no column "{missing}".', required=f"They have {', '.join(row)}.")
-        reason = way.refuses(values)
-        return Arrived(trace, "rejected", reason) if reason is not None else Arrived(trace, "passed", None, time_us, values)
+        reason = way.refuses(found.values)
+        if reason is not None:
+            return Arrived(trace, "rejected", reason)
+        return Arrived(trace, "passed", None, time_us, found.values, stream)
 
 
 @dataclass(frozen=True)
 class _OneByOne:
-    """One row, as the row-wise steps look at it; `fate` says where it has left."""
+    """One row, as the row-wise steps look at it, and the tables of the test; `fate` says where it has left."""
 
     values: Shown
+    tables: Mapping[str, PlainTable] = field(default_factory=dict)
     fate: tuple[str, str] | None = None
 
     def required(self, conditions: Any) -> "_OneByOne":
         for said, condition in conditions:
             holds = _value(condition, self.values)
             if holds is not True:
-                return _OneByOne(self.values, ("rejected", said if holds is False else f"{said} (is null)"))
+                return replace(self, fate=("rejected", said if holds is False else f"{said} (is null)"))
         return self
 
     def kept(self, condition: Any, name: str) -> "_OneByOne":
-        return self if _value(condition, self.values) is True else _OneByOne(self.values, ("filtered", name))
+        return self if _value(condition, self.values) is True else replace(self, fate=("filtered", name))
 
     def made(self, function: Callable[[Any], Any]) -> "_OneByOne":
         raise _needs_spark("transform()")
+
+    def looked_up(self, twin: LooksUp) -> "_OneByOne":
+        state = self._table(twin.table)
+        instant = None if twin.as_of is None else self.values.get(twin.as_of)
+        number = twin.finder(state).find([self.values.get(name) for name in twin.on], instant)
+        if number is None and not twin.keeps_all:
+            return replace(self, fate=("unmatched", twin.unmatched))
+        names = twin.added(state, list(dict.fromkeys(name for row in state.rows for name in row)))
+        found = dict.fromkeys(names) if number is None else {name: state.rows[number].get(name) for name in names}
+        return replace(self, values={**self.values, **found})
+
+    def ruled(self, twin: HoldsRules) -> "_OneByOne":
+        holding = [name for name, text in twin.conditions(self._table(twin.table)) if _value(text, self.values) is True]
+        return replace(self, values={**self.values, twin.into: holding, f"{twin.into}_failed": []})
+
+    def _table(self, name: str) -> PlainTable:
+        if name not in self.tables:
+            raise JobDefinitionError(
+                f'OperatorTest() knows no table "{name}".', remedy=f'Say what it holds: test.table("{name}", [{{...}}, ...]).'
+            )
+        return self.tables[name]
 
 
 def _value(condition: Any, values: Shown) -> Any:
@@ -197,6 +285,14 @@ def _micros(given: Any) -> Any:
         return None
     found = datetime.fromisoformat(given) if isinstance(given, str) else given
     return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC)) if isinstance(found, datetime) else found
+
+
+def _plain(value: Any) -> Any:
+    return _micros(value) if isinstance(value, datetime) else plain(value)
+
+
+def _side_named(kind: str, name: str) -> str:
+    return f"{kind}:{name}" if name else kind
 
 
 def _instant(us: int) -> datetime:

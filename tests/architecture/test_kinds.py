@@ -15,7 +15,7 @@ from streamproof.stream import emissions
 
 OF_EVERY_OPERATOR = {"streamproof.stream.operators.operator", "streamproof.stream.operators.Operator"}
 """What others may know of operators: what each of them answers."""
-NAMES_KINDS = ("stream/stream.py", "stream/windowed.py", "stream/node.py")
+NAMES_KINDS = ("stream/stream.py", "stream/leaving.py", "stream/windowed.py", "stream/node.py")
 """The public methods, each of which makes a node of its kind; and the leaves."""
 
 

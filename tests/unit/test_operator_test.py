@@ -99,3 +99,71 @@ def test_ten_thousand_rows_take_under_two_seconds():
     for begin in range(0, len(rows), 1_000):
         test.push(*rows[begin : begin + 1_000])
     assert time.process_time() - began < 2
+
+
+def order(second, key, name="o"):
+    return {"id": name, "key": key, "ts": f"2026-01-05T09:00:{second:02d}Z"}
+
+
+def test_two_streams_meet_and_who_meets_nobody_leaves():
+    test = sp.OperatorTest(
+        lambda orders, payments: orders.join(payments, on="key", between=("0 seconds", "10 seconds")),
+        event_time="ts",
+        lag="5 seconds",
+    )
+
+    met = test.push(orders=[order(0, 1), order(1, 2)], payments=[order(4, 1, "p"), order(30, 1, "late for it")])
+    assert met.rows == [{**order(0, 1), "id_right": "p", "ts_right": "2026-01-05T09:00:04Z"}]
+    assert test.push(orders=[order(40, 3)]).sides == {}
+    assert len(test.state) == 5
+    over = test.advance_to("2026-01-05T09:00:12Z")
+    assert over.sides == {"unmatched:left": [order(1, 2)]}
+    assert test.push(payments=[order(11, 3, "x")]).sides == {"late:right": [order(11, 3, "x")]}
+
+
+def test_a_row_alone_has_nulls_for_the_other_stream():
+    test = sp.OperatorTest(
+        lambda orders, payments: orders.join(payments, on="key", between=("0 seconds", "1 second"), how="right"), event_time="ts"
+    )
+
+    test.push(orders=[order(0, 1)], payments=[order(30, 2, "p")])
+    alone = test.advance_to("2026-01-05T09:01:00Z")
+    assert alone.rows == [{"id": None, "key": 2, "ts": None, "id_right": "p", "ts_right": "2026-01-05T09:00:30Z"}]
+    assert alone.sides == {"unmatched:left": [order(0, 1)]}
+
+
+def test_columns_of_a_table_and_rules_are_those_of_the_moment():
+    def steps(rows):
+        return (
+            rows.lookup("rates", on="card", as_of="ts")
+            .rules("limits", rule="name", when="condition")
+            .deduplicate("card", within="1 minute")
+        )
+
+    test = sp.OperatorTest(steps, event_time="ts")
+    test.table("rates", [{"card": card, "rate": 2.0, "since": "2026-01-05T09:00:00Z"} for card in "ab"], valid_from="since")
+    test.table("limits", [{"name": "high", "condition": "amount * rate > 5"}, {"name": "low", "condition": "amount < 1"}])
+
+    found = test.push(payment(1), {**payment(2), "ts": "2026-01-05T08:00:00Z"})
+    assert found.rows == [{**payment(1), "rate": 2.0, "rules": ["high"], "rules_failed": []}]
+    assert [row["reason"] for row in found.sides["unmatched"]] == ["no row in rates"]
+    test.table("limits", [])
+    assert test.push(payment(9, card="b")).rows[0]["rules"] == []
+
+
+def test_rows_of_a_stream_that_the_steps_do_not_take():
+    test = sp.OperatorTest(
+        lambda orders, payments: orders.join(payments, on="key", between=("0 seconds", "1 second")), event_time="ts"
+    )
+
+    with pytest.raises(JobDefinitionError, match="got rows of refunds"):
+        test.push(refunds=[order(0, 1)])
+    with pytest.raises(JobDefinitionError, match="say of no stream"):
+        test.push(order(0, 1))
+
+
+def test_a_table_that_nobody_has_given():
+    test = sp.OperatorTest(lambda rows: rows.lookup("rates", on="card").deduplicate("card", within="1 minute"), event_time="ts")
+
+    with pytest.raises(JobDefinitionError, match='knows no table "rates"'):
+        test.push(payment(1))

@@ -18,7 +18,8 @@ OF_THE_RUNTIME = {"sides_of"}
 METHODS = [
     (kind, name, value)
     for kind in (Stream, WindowedStream, SideOutput, Outputs)
-    for name, value in vars(kind).items()
+    for one in kind.__mro__[:-1]
+    for name, value in vars(one).items()
     if not name.startswith("_") and name not in OF_THE_RUNTIME and (inspect.isfunction(value) or isinstance(value, property))
 ]
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -266,7 +266,7 @@ class Stream(SideOutputs):
         if not isinstance(right, Stream):
             raise JobDefinitionError(
                 f"join() got a {type(right).__name__}.",
-                required="It takes another stream of the job, of another source; a table is joined inside transform().",
+                required="It takes another stream of the job, of another source; the rows of a table come by lookup().",
             )
         require_two_streams(self.node, right.node)
         earliest, latest = interval_of(between)

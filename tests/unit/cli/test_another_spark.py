@@ -155,6 +155,6 @@ def test_the_connector_of_kafka_is_that_of_the_installed_spark(spark, monkeypatc
     spark(version)
     monkeypatch.setattr(connector_jars, "jars_of", lambda name, _: [name])
     topic = KafkaSource(connector="kafka", servers="s:1", topic="t", format="json", schema="id string")
-    job = SimpleNamespace(source={"one": topic, "other": topic}, sink={}, spark={}, resolve=str)
+    job = SimpleNamespace(source={"one": topic, "other": topic}, sink={}, table={}, spark={}, resolve=str)
 
     assert connector_jars.connector_jars(job) == [bundle]

@@ -4,7 +4,7 @@ import pytest
 
 from streamproof.core.account import PLACES
 from streamproof.core.sides import BY_METHOD, DUPLICATE, LATE, REJECTED, Side
-from streamproof.stream import Stream
+from streamproof.stream.leaving import SideOutputs
 from streamproof.stream.side_output import SideOutput
 
 LEFT, RIGHT = Side("unmatched", "left"), Side("unmatched", "right")
@@ -34,7 +34,7 @@ def test_what_would_be_taken_for_another_door_is_no_name(kind, name):
 def test_each_property_of_a_stream_that_gives_a_side_output_is_known_to_who_reads_the_text_of_a_job():
     giving = [
         name
-        for name, one in vars(Stream).items()
+        for name, one in vars(SideOutputs).items()
         if isinstance(one, property) and one.fget is not None and one.fget.__annotations__.get("return") is SideOutput
     ]
 

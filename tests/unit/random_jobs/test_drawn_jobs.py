@@ -110,4 +110,4 @@ def test_keys_come_again_at_another_time_and_never_two_of_a_key_in_one_batch() -
         every = set().union(*times)
         again += len(every) > len({key for key, _ in every})
         assert job.files_per_batch == 1 or len(every) == len({key for key, _ in every})
-    assert again > 100
+    assert again > 75, "in a quarter of the jobs"

@@ -12,7 +12,7 @@ from streamproof.prove.checkers.wording import values
 
 _JSON = (".json", ".jsonl")
 _OTHERS = ("main", "rejected", "duplicate")
-"""Outputs whose rows are not those of one record that has passed; which copy is a duplicate is not promised."""
+"""Outputs whose rows are not those of one record that has passed; which copy is a duplicate is not promised. Neither are those that an operator makes."""
 
 
 class Code(StrEnum):
@@ -34,7 +34,9 @@ def row_contents(history: History) -> Iterator[Finding]:
             continue
         if not view.windowed:
             yield from (found for row in view.main.rows for found in _compared(history, view, row))
-        left = (row for output in view.left.outputs.values() if output.side.kind not in _OTHERS for row in output.rows)
+        made = {side for outcome in view.batches for step in outcome.steps.values() for side in step.made}
+        sides = (one for one in view.left.outputs.values() if one.side.kind not in _OTHERS)
+        left = (row for one in sides if (one.side.kind, one.side.name) not in made for row in one.rows)
         yield from (found for row in left for found in _compared(history, view, row))
 
 

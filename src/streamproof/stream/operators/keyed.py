@@ -13,7 +13,7 @@ from streamproof.stream.keyed.rules import Rules, rules_of
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import NUMBER, PLACE, RECORDS, TRACE, quoted, visible
-from streamproof.stream.operators.operator import Exercise, Kept, Operator, RowWise, Stateful, typed
+from streamproof.stream.operators.operator import Exercise, Kept, OneInput, Operator, RowWise, typed
 from streamproof.stream.operators.ordering import comparable, require_order
 from streamproof.stream.windows.window import delay_of
 
@@ -69,7 +69,7 @@ class RequireKey(RowWise):
 
 
 @dataclass(frozen=True)
-class Keyed(Stateful):
+class Keyed(OneInput):
     """State of a key that is declared in SQL. Spark's own processor is Java's (`Keyed` in `jvm/`); it runs what Spark has compiled."""
 
     name: ClassVar[str] = "keyed"

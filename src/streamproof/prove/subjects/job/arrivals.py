@@ -205,8 +205,9 @@ class Arrivals:
 
         Where rows are made of one record of each input, the columns of each that the model gives too. Kept per set of rows.
         """
-        read = [(trace, self._held(outcome)) for outcome in model.batches for trace in outcome.traces] if self.query.tables else ()
-        alone = {**self.rows, **{trace: found[trace] for trace, held in read if trace in (found := self._rows_by(held))}}
+        read = {trace: self._held(outcome) for outcome in model.batches for trace in outcome.traces} if self.query.tables else {}
+        alone = {trace: values for trace, values in self.rows.items() if trace not in read}
+        alone |= {trace: found[trace] for trace, held in read.items() if trace in (found := self._rows_by(held))}
         pairs = self.query.pairs
         if pairs is None:
             return alone

@@ -45,7 +45,12 @@ def config_of(tmp_path, text):
 @pytest.mark.parametrize(("double", "real"), [(AskedStream, Stream), (AskedWindow, WindowedStream)])
 def test_the_double_has_the_methods_of_the_stream_and_their_parameters(double, real):
     def public(kind):
-        return {name: member for name, member in vars(kind).items() if not name.startswith("_")}
+        members = (pair for one in kind.__mro__[:-1] for pair in vars(one).items())
+        return {
+            name: member
+            for name, member in members
+            if not name.startswith("_") and (callable(member) or isinstance(member, property))
+        }
 
     def parameters(member):
         function = member.fget if isinstance(member, property) else member
