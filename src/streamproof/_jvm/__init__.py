@@ -29,6 +29,7 @@ from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
+    depending_on_order,
     empty_rows,
     float_steps,
     key_of_deduplication,
@@ -101,6 +102,7 @@ __all__ = [
     "check_doors",
     "checks_state_files",
     "default_session",
+    "depending_on_order",
     "doors_of",
     "empty_rows",
     "end_jvm",

@@ -164,6 +164,11 @@ class Stateful(Operator):
         return ()
 
     @property
+    def settings(self) -> Mapping[str, str]:
+        """What Spark is told for its sake: settings of the session of its query."""
+        return {}
+
+    @property
     def multiplies(self) -> bool:
         """Whether `ready` makes several rows of one."""
         return False
