@@ -64,6 +64,13 @@ public final class PacedTopics implements TableProvider {
       return table.columns();
     }
 
+    /** Spark 4.0 asks for it. */
+    @Override
+    @SuppressWarnings("deprecation")
+    public StructType schema() {
+      return table.schema();
+    }
+
     @Override
     public Set<TableCapability> capabilities() {
       return EnumSet.of(TableCapability.MICRO_BATCH_READ);
