@@ -280,7 +280,10 @@ def _windowed(seed: Seeded, chain: Chain, window: str, *, keyed: bool = False) -
     given += [] if emit == "final" else [f"emit={emit!r}"]
     names = [name for name in AGGREGATES if name == "ids" or seed.chance(0.4)]
     chain.calls.append(f".window({', '.join(given)})")
-    chain.calls.append(f".aggregate({', '.join(f'{name}={AGGREGATES[name][0]}' for name in names)})")
+    made = [f"{name}={AGGREGATES[name][0]}" for name in names]
+    if "spread" not in names and seed.chance(0.25):  # a number of that name is no aggregate
+        made.append("spread=3")
+    chain.calls.append(f".aggregate({', '.join(made)})")
     chain.aggregates = {name: AGGREGATES[name][1] for name in names}
     chain.revised = emit != "final"
     chain.stateful = True

@@ -42,7 +42,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     behind = [leap.note for leap in leaps]
     for query in queries:
         watch = query.protocol.watch
-        behind += [*watch.quiet.notes(watch.idle.now), *watch.idle.notes()]
+        behind += [*watch.quiet.notes(watch.idle.now), *watch.idle.notes(), *watch.hot_keys.notes()]
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:

@@ -1,5 +1,6 @@
 """Where records leave the main path of a plan, and where they are counted."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from streamproof.core.sides import LATE, Side
@@ -73,6 +74,9 @@ class Doors(SourceDoors, Protocol):
         side
             The side output that late rows leave by; of an operator with several inputs one for each.
         """
+
+    def watched(self, rows: "DataFrame", key: "Sequence[str]", operator: str) -> "DataFrame":
+        """Lets all rows pass on their way to an operator; which keys have most of them is found meanwhile."""
 
     def once(self, rows: "DataFrame", key: list[str]) -> "DataFrame":
         """One row for each key: in a stream as long as the watermark is behind it, in a batch of all that there are."""

@@ -1,6 +1,6 @@
 """A query is a tree: its leaves are sources, its root is an output. Nobody who walks it asks which kind an operator is of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -120,6 +120,11 @@ class Node:
     def holds_rows(self) -> bool:
         """Whether rows are in state as they came, and leave it unseen: what has come out is told by how many are left there."""
         return any(operator.holds_rows for operator in self.keeping)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What Spark is told for the sake of its operators."""
+        return {key: value for operator in self.keeping for key, value in operator.settings.items()}
 
     @property
     def sums(self) -> bool:

@@ -1,6 +1,6 @@
 """The doors of a batch: what leaves by them is collected, and counted while the rows pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -80,6 +80,10 @@ class BatchDoors:
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         return self._observing(rows, "expanded", F.count_if(further))
+
+    def watched(self, rows: DataFrame, key: Sequence[str], operator: str) -> DataFrame:
+        """A batch has no partition that is there for long."""
+        return rows
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
         """The rows without the copies of a key, counted on both sides."""

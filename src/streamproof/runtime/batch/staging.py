@@ -21,11 +21,12 @@ from streamproof.runtime.batch.held import gone_in
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
-from streamproof.runtime.rows.doors import EXPANDED, PARKED, require_every_copy
+from streamproof.runtime.rows.doors import EXPANDED, KEYS, PARKED, require_every_copy
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
+from streamproof.runtime.watching.hot_keys import Counted
 from streamproof.runtime.watching.measures import Stopwatch
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ REASON = "reason"
 
 @dataclass(frozen=True)
 class Staged:
-    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait."""
+    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait; by operator what was counted by key."""
 
     sections: tuple[Section, ...]
     counts: Mapping[str, int]
     parked: tuple[Parked, ...]
+    by_key: Mapping[str, Counted] = field(default_factory=dict)
 
 
 @dataclass
@@ -109,7 +111,7 @@ class Staging:
             digest, files = digest + on_time.digest(self.columns.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
-        return Staged((*sections, *of_sides), counts, parked)
+        return Staged((*sections, *of_sides), counts, parked, _by_key(sums))
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
         """The same for a batch whose rows Spark has written to their topic itself; `records` is how many the batch has read.
@@ -224,6 +226,12 @@ class Staging:
         """What the rows of a file sum up to, by the task that wrote it."""
         named = _PART.match(file.name)
         return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.columns.floats)
+
+
+def _by_key(sums: Mapping[str, DoorSums]) -> dict[str, Counted]:
+    """By operator what the tasks have counted by key."""
+    counted = {name.partition("."): found for name, found in sums.items()}
+    return {operator: Counted(found.records, found.reasons) for (kind, _, operator), found in counted.items() if kind == KEYS}
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:

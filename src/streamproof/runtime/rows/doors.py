@@ -1,7 +1,7 @@
 """The doors of a running query: diverted rows go to side files by Java functions, in the same pass (SPARK_FACTS)."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
@@ -36,6 +36,8 @@ _LATE = "at or behind the late bound"
 _DUPLICATE = "a row of its key was taken before"
 PARKED = "parked"
 """The door of rows that wait until their window is on time."""
+KEYS = "keys"
+"""What the names of doors begin with that count rows by their key: "keys.window"."""
 EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
 
@@ -101,6 +103,12 @@ class SideDoors:
             self._once_more(EXPANDED), nothing, nothing, []
         )  # a divert would be called through boxed arguments
         return rows_that_pass(rows, F.when(further, counted).otherwise(F.lit(True)))
+
+    def watched(self, rows: DataFrame, key: Sequence[str], operator: str) -> DataFrame:
+        if not key:
+            return rows
+        key_hash = F.xxhash64(*map(quoted, key))
+        return rows_that_pass(rows, self.jvm.hot_keys(self._once_more(f"{KEYS}.{operator}"), key_hash))
 
     def _once_more(self, door: str) -> str:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""

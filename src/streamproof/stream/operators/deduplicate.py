@@ -39,6 +39,10 @@ class Deduplicate(OneInput):
     def sides(self) -> Sequence[Side]:
         return (LATE, DUPLICATE)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: a late copy of an event that is forgotten would pass for a new one (R10)."""
         from pyspark.sql import functions as F

@@ -73,6 +73,10 @@ class Join(Stateful):
         unmatched = (side for side, kept in zip(UNMATCHED_OF, self.how.keeps, strict=True) if not kept)
         return (*LATE_OF, *unmatched)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def admit(self, number: int, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: Spark's join takes no row at or below the watermark of the batch before."""
         from pyspark.sql import functions as F

@@ -46,6 +46,10 @@ class OrderedDeduplicate(OneInput):
     def session(self) -> Session:
         return Session(self.within)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.session.divert(rows, event_time, doors)
 

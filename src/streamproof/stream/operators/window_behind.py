@@ -84,6 +84,16 @@ def require_plain(node: "Node", aggregates: "Mapping[str, Column | Declared]") -
         )
 
 
+def require_not_behind(node: "Node") -> None:
+    """JobDefinitionError for rows that are to be dealt over tasks behind another window."""
+    if _windows(node):
+        raise JobDefinitionError(
+            "aggregate(spread=...) stands behind another window.",
+            required="What comes out of a window has one row for each window and key: no key has most of the rows there.",
+            remedy="Give spread to the first window.",
+        )
+
+
 def deduplicated_windows(key: tuple[str, ...]) -> JobDefinitionError:
     """The error for a deduplication behind a window."""
     return JobDefinitionError(
