@@ -10,6 +10,8 @@ from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "join"
+WINDOWS = Path(__file__).parent / "jobs" / "join_windows"
+ONCE = Path(__file__).parent / "jobs" / "join_once"
 STEPS = "fault-free,plan/offsets@2:after,publish/paid@2:before,commit/commits@2:before"
 
 
@@ -22,4 +24,29 @@ def test_the_join_of_two_streams_is_proved(tmp_path: Path) -> None:
     assert proof.report["counts"]["pass"] == 4
     counts = proof.report["conservation"]["fault_free"]
     assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched")) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]
+
+
+def test_r10_a_window_after_a_join_is_proved(tmp_path: Path) -> None:
+    """Each row of the join is in its window, also one without a partner, which comes out late in its time."""
+    job = Path(shutil.copytree(WINDOWS, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS.replace("publish/paid", "publish/sums"))
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched", "expanded")) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]
+
+
+def test_r12_a_deduplication_after_a_join_is_proved(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(ONCE, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS)
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched", "duplicate", "expanded")) > 5
     assert sum(counts[place] for place in PLACES) == counts["input"]
