@@ -96,8 +96,7 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    last, sinks = protocol.query.root.last, protocol.query.sinks
-    open_are = None if last is None else last.open_are
+    open_are, sinks = protocol.query.root.open_are, protocol.query.sinks
     opened = _opened(protocol, newest) if open_are is not None and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
     are_windows = open_are is not None and open_are.are_windows

@@ -81,5 +81,8 @@ class Doors(SourceDoors, Protocol):
     def once(self, rows: "DataFrame", key: list[str]) -> "DataFrame":
         """One row for each key: in a stream as long as the watermark is behind it, in a batch of all that there are."""
 
+    def going_on(self, rows: "DataFrame", records: "Column", *, after: str) -> "DataFrame":
+        """Lets all rows of an operator pass that are of several records; counts them, and the records that they are of (bigint)."""
+
     def expanded(self, rows: "DataFrame", further: "Column") -> "DataFrame":
         """Lets all rows pass; counts those for which `further` is true: a record's second window and those after it."""

@@ -15,13 +15,13 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
-from streamproof.core.sides import LATE, REJECTED, Side
+from streamproof.core.sides import LATE, REJECTED, UNMATCHED_OF, Side
 from streamproof.runtime.batch.contradictions import already_staged
-from streamproof.runtime.batch.held import gone_in
+from streamproof.runtime.batch.held import GoneOn, gone_in, gone_on
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
-from streamproof.runtime.rows.doors import EXPANDED, KEYS, PARKED, require_every_copy
+from streamproof.runtime.rows.doors import AFTER, EXPANDED, KEYS, PARKED, require_every_copy
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
@@ -166,8 +166,22 @@ class Staging:
             if side in sides:
                 sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
-        if self.query.root.holds_rows:
-            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=counts.get("unmatched", 0)))
+        alone = sum(counts.get(str(side), 0) for side in UNMATCHED_OF)  # not those of a lookup
+        if self.query.root.passes_on:
+            went = {name: GoneOn(found.rows, found.records) for name, found in sums.items() if name.startswith(AFTER)}
+            counts.update(
+                gone_on(
+                    counts,
+                    metrics,
+                    joined=went.get(f"{AFTER}join", GoneOn()),
+                    once=went.get(f"{AFTER}deduplicate", GoneOn()) if self.query.root.deduplicates else None,
+                    out=digest.records,
+                    alone=alone,
+                )
+            )
+            counts[WRITTEN_COPIES] = counts["duplicate"] if counts[WRITTEN_COPIES] else 0  # all of them, or none: see above
+        elif self.query.root.holds_rows:
+            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=alone))
         return sections, counts
 
     def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:

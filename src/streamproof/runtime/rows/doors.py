@@ -23,13 +23,15 @@ from streamproof.stream.names import (
     ORIGINAL,
     PROBLEM,
     REASON,
+    RECORDS,
     TRACE,
+    TRACE_HASH,
     WHOSE,
     WINDOW,
     quoted,
 )
 
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW, RECORDS, TRACE_HASH)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
 _LATE = "at or behind the late bound"
@@ -40,6 +42,8 @@ KEYS = "keys"
 """What the names of doors begin with that count rows by their key: "keys.window"."""
 EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
+AFTER = "after-"
+"""With the name of an operator another such door: it counts the rows that go on from there, and the records that they are of."""
 
 
 def no_tables(name: str, conditions: Conditions | None = None) -> TableRows:
@@ -109,6 +113,9 @@ class SideDoors:
             return rows
         key_hash = F.xxhash64(*map(quoted, key))
         return rows_that_pass(rows, self.jvm.hot_keys(self._once_more(f"{KEYS}.{operator}"), key_hash))
+
+    def going_on(self, rows: DataFrame, records: Column, *, after: str) -> DataFrame:
+        return rows_that_pass(rows, self.jvm.tally(f"{AFTER}{after}", F.lit(0).cast("bigint"), records, []))
 
     def _once_more(self, door: str) -> str:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""

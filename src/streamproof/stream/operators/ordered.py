@@ -13,7 +13,7 @@ from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
 from streamproof.stream.operators.deduplicate import COPIES
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.operators.ordering import require_order, row_hash
-from streamproof.stream.operators.window import trace_hash
+from streamproof.stream.traces import trace_hash
 from streamproof.stream.windows import Session
 
 if TYPE_CHECKING:

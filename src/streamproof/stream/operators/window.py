@@ -15,6 +15,7 @@ from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, RowWise, typed
 from streamproof.stream.operators.require_gap import RequireGap
 from streamproof.stream.operators.spread import dealt
+from streamproof.stream.traces import trace_hash
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
 
@@ -94,7 +95,7 @@ class WindowAggregate(OneInput):
         hidden = [(F.sum(RECORDS) if behind else F.count(F.lit(1))).alias(RECORDS)]
         if TRACE_HASH in rows.columns:
             hidden.append(F.sum(TRACE_HASH).alias(TRACE_HASH))
-        if TRACE in rows.columns:
+        elif TRACE in rows.columns:
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
         visible = [column.alias(name) for name, column in columns_of(self.aggregates, rows).items()]
 
@@ -157,14 +158,6 @@ class WindowAggregate(OneInput):
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
         parts["order of aggregates"] = ", ".join(self.aggregates)
         return parts | {f"aggregate {name}": f"{said_of(column)} {types[name]}" for name, column in self.aggregates.items()}
-
-
-def trace_hash(trace: "Column") -> "Column":
-    """40 bits of the MD5 of the event id (the trace id up to a "+"), bigint; sums of up to 8 million stay exact."""
-    from pyspark.sql import functions as F
-
-    event = F.substring_index(trace, "+", 1)
-    return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
 
 
 def _instant_of(window: Window, delay: dict[str, object]) -> "Column":
