@@ -205,7 +205,7 @@ class OperatorTest:
     def _as_joined(self, key: Sequence[str], stream: str, values: Shown) -> Shown:
         """The values of a row by the names that they have in the rows of a join, as far as the left stream's names are known by what was pushed."""
         lefts, _ = self._query.together
-        ours = {name for one, row in self._given.items() if self._stream_of[one] in lefts for name in row} - set(key)
+        ours = {name for one in lefts for name in self._columns.get(one, ())} - set(key)
         return dict(values) if stream in lefts else {f"{name}_right" if name in ours else name: one for name, one in values.items()}
 
     def _arrived(self, trace: str, stream: str, row: Shown) -> Arrived:

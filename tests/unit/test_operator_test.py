@@ -1,6 +1,5 @@
 """`sp.OperatorTest`: rows and watermarks pushed into operators, without Spark."""
 
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -89,16 +88,6 @@ def test_what_needs_spark_and_what_is_not_there_is_said(steps, said):
         sp.OperatorTest(steps, event_time="ts").push(payment(1))
 
     assert said in refused.value.message
-
-
-def test_ten_thousand_rows_take_under_two_seconds():
-    test = sp.OperatorTest(silent, event_time="ts", lag="1 minute")
-    rows = [payment(number // 200 % 60, number // 4 % 60, card=f"c{number % 100}") for number in range(10_000)]
-
-    began = time.process_time()
-    for begin in range(0, len(rows), 1_000):
-        test.push(*rows[begin : begin + 1_000])
-    assert time.process_time() - began < 2
 
 
 def order(second, key, name="o"):
