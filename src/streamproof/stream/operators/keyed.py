@@ -87,6 +87,10 @@ class Keyed(OneInput):
     def emission(self) -> Emission:
         return AsTheyCome()
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.rules.key
+
     def requires(self) -> Sequence[RowWise]:
         return (RequireKey(self.rules.key),)
 
