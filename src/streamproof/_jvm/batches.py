@@ -116,7 +116,7 @@ class BatchRows:
         return found
 
     def times(self, batch: int) -> dict[str, int] | None:
-        """How long the tasks took that hold the partitions of the state: "tasks", "slowest_ms", "slowest_rows", "median_ms"; None if unknown."""
+        """How long the tasks took that hold the partitions of the state: "tasks", "slowest_ms", "median_ms", "most_rows"; None if unknown."""
         found: dict[str, int] | None = json.loads(self._rows.times(batch) or "null")
         return found
 

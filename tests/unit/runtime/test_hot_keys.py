@@ -4,7 +4,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.runtime.watching.figures import Times
 from streamproof.runtime.watching.hot_keys import Counted, HotKeys
 
-TIMES = Times(tasks=8, slowest_ms=4_200, slowest_rows=90_000, median_ms=300)
+TIMES = Times(tasks=8, slowest_ms=4_200, median_ms=300, most_rows=90_000)
 
 
 def watching(partitions=8):
@@ -57,7 +57,7 @@ def test_the_note_says_the_hottest_key_by_its_hash_and_what_it_has_cost():
     assert "60% of the rows" in note
     assert "xxhash64(client) = 77" in note
     assert "1 more is hot too" in note
-    assert "the slowest of 8 partitions took 4,200 ms and read 90,000 rows; the one in the middle took 300 ms" in note
+    assert "the slowest of 8 partitions took 4,200 ms, and the one in the middle 300 ms; the fullest read 90,000 rows" in note
 
 
 def test_where_spark_has_not_told_the_times_the_share_is_said_alone():

@@ -37,13 +37,13 @@ class Times:
     ----------
     tasks
         How many there are.
-    slowest_ms, slowest_rows
-        How long the slowest took, and how many rows it has read of what others sent.
-    median_ms
-        How long the one in the middle took.
+    slowest_ms, median_ms
+        How long the slowest took, and the one in the middle.
+    most_rows
+        How many rows the fullest has read of what others sent.
     """
 
     tasks: int
     slowest_ms: int
-    slowest_rows: int
     median_ms: int
+    most_rows: int

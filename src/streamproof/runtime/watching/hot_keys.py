@@ -101,7 +101,7 @@ def _said(hottest: HotKey, others: int) -> str:
     times = hottest.partitions
     if times is not None:
         said += (
-            f" In that batch the slowest of {times.tasks} partitions took {times.slowest_ms:,} ms and read {times.slowest_rows:,} rows; "
-            f"the one in the middle took {times.median_ms:,} ms."
+            f" In that batch the slowest of {times.tasks} partitions took {times.slowest_ms:,} ms, and the one in the middle {times.median_ms:,} ms; "
+            f"the fullest read {times.most_rows:,} rows."
         )
     return said

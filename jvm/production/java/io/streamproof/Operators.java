@@ -19,6 +19,8 @@ public final class Operators {
   /** What makes the same of a list in whatever order it is. */
   private static final Set<String> OF_ANY_ORDER = Set.of("sort_array", "size", "array_max", "array_min");
 
+  private static final Set<String> BY_ORDER = Set.of("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg");
+
   private Operators() {}
 
   /**
@@ -50,7 +52,11 @@ public final class Operators {
   /** The columns of an aggregation whose values depend on the order in which rows are aggregated, a line each. */
   public static String dependingOnOrder(Dataset<?> aggregated) {
     List<String> found = new ArrayList<>();
-    if (aggregated.queryExecution().analyzed() instanceof Aggregate aggregate) {
+    LogicalPlan plan = aggregated.queryExecution().analyzed();
+    while (!(plan instanceof Aggregate) && !plan.children().isEmpty()) {
+      plan = plan.children().head();
+    }
+    if (plan instanceof Aggregate aggregate) {
       for (NamedExpression column : CollectionConverters.asJava(aggregate.aggregateExpressions())) {
         if (dependsOnOrder((Expression) column)) {
           found.add(column.name());
@@ -60,12 +66,12 @@ public final class Operators {
     return String.join("\n", found);
   }
 
-  /** Spark says of such an aggregate that it is not deterministic. */
+  /** By the names of Spark's classes: since Spark 3.1 it calls these aggregates deterministic, as they are for rows in one order. */
   private static boolean dependsOnOrder(Expression expression) {
     if (OF_ANY_ORDER.contains(expression.prettyName())) {
       return false;
     }
-    return (expression instanceof AggregateFunction function && !function.deterministic())
+    return (expression instanceof AggregateFunction && BY_ORDER.contains(expression.getClass().getSimpleName()))
         || CollectionConverters.asJava(expression.children()).stream().anyMatch(Operators::dependsOnOrder);
   }
 

@@ -62,7 +62,7 @@ public final class TaskTimes extends SparkListener {
 
   /**
    * The stage of a batch whose slowest task took longest, of those that read what others have sent, as JSON: how many tasks it has, how long
-   * the slowest and the middle one took, and how many rows the slowest has read. Null where nothing is known of it.
+   * the slowest and the middle one took, and how many rows the fullest has read. Null where nothing is known of it.
    */
   static String of(SparkSession spark, String query, long batch) throws JsonProcessingException, InterruptedException {
     TaskTimes listening;
@@ -89,7 +89,7 @@ public final class TaskTimes extends SparkListener {
         found = new TreeMap<>();
         found.put("tasks", (long) ordered.size());
         found.put("slowest_ms", slowest.milliseconds);
-        found.put("slowest_rows", slowest.rows);
+        found.put("most_rows", tasks.stream().mapToLong(Task::rows).max().getAsLong());
         found.put("median_ms", ordered.get((ordered.size() - 1) / 2).milliseconds);
       }
     }
