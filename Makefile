@@ -14,7 +14,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond mutants random-jobs versions benchmarks docs wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond mutants random-jobs versions benchmarks nexmark docs wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -28,6 +28,7 @@ help:
 	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone; SPARK=4.1"
 	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, run and prove jobs there; SPARK=3.5,4.1, ONLY='sessions*', PARTS=plain,ours,upgrades"
 	@echo "make benchmarks   what a start, an event and a proof cost"
+	@echo "make nexmark      the queries of Nexmark as jobs of ours and as PySpark by hand: rows compared, time per event; ONLY='q1 q5', COMPARE=1 for rows alone"
 	@echo "make docs         build the documentation site into build/site"
 	@echo "make wheel        build the wheel into dist/"
 	@echo "make clean        remove what was built; downloads stay"
@@ -98,6 +99,9 @@ versions: wheel
 
 benchmarks: setup
 	@$(RUN) python -m benchmarks
+
+nexmark: setup
+	@$(RUN) python -m benchmarks.nexmark $(if $(filter file,$(origin ONLY)),,$(ONLY)) $(if $(COMPARE),--compare) --write docs/reference/nexmark.md
 
 docs: setup
 	@$(RUN) python docs/pictures/draw.py

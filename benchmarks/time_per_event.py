@@ -145,11 +145,11 @@ def ours(spark: SparkSession, source: Input, schema: str, job: str, text: str = 
     return run
 
 
-def seconds_of_batches(query: StreamingQuery) -> float:
-    """What all micro-batches of a query took, by Spark's own account of them."""
+def seconds_of_batches(query: StreamingQuery, wanted: int = BATCHES) -> float:
+    """What all micro-batches of a query took, by Spark's own account of them; so many have read rows."""
     batches = query.recentProgress
-    assert sum(batch["numInputRows"] > 0 for batch in batches) == BATCHES, "every batch is among the recent ones"
-    return sum(batch["durationMs"]["triggerExecution"] for batch in batches) / 1_000
+    assert sum(batch["numInputRows"] > 0 for batch in batches) == wanted, "every batch is among the recent ones"
+    return float(sum(batch["durationMs"]["triggerExecution"] for batch in batches)) / 1_000
 
 
 def windowed(rows: DataFrame) -> DataFrame:
@@ -185,10 +185,10 @@ def both_sides(spark: SparkSession, source: Input, name: str) -> tuple[Run, Run]
     return ours(spark, source, AGGREGATED, "sides"), ours(spark, source, AGGREGATED, "window")
 
 
-def in_turns(one: Run, other: Run) -> list[Seconds]:
-    """Runs both sides in turns; the first pair is left aside."""
+def in_turns(one: Run, other: Run, pairs: int | None = None) -> list[Seconds]:
+    """Runs both sides in turns, in so many pairs, by default `PAIRS`; a first one is left aside."""
     found = []
-    for number in range(PAIRS + 1):
+    for number in range((pairs or PAIRS) + 1):
         taken = {}
         for run in (one, other) if number % 2 else (other, one):
             with tempfile.TemporaryDirectory() as folder:

@@ -81,6 +81,7 @@ class OperatorTest:
         self._tree, self._streams, self._event_times = Tree(self._query), streams, columns
         self._given: dict[str, Shown] = {}
         self._stream_of: dict[str, str] = {}
+        self._columns: dict[str, dict[str, None]] = {}
         self._tables: dict[str, PlainTable] = {}
         self._bound_us = self._watermark_us = 0
         self._newest_us: dict[str, int] = {}
@@ -155,6 +156,7 @@ class OperatorTest:
             trace = f"r-{len(self._given):06d}"
             self._given[trace], self._stream_of[trace] = row, stream
             record = self._arrived(trace, stream, row)
+            self._columns.setdefault(stream, {}).update(dict.fromkeys(self._given[trace]))
             if record.fate == "passed":
                 passed.append(record)
             else:
@@ -192,9 +194,7 @@ class OperatorTest:
         there = {self._stream_of[trace]: self._given[trace] for trace in traces}
         (lefts, rights) = self._query.together
         left, right = (next((there[name] for name in names if name in there), None) for names in (lefts, rights))
-        ours, theirs = (
-            {name for one, row in self._given.items() if self._stream_of[one] in names for name in row} for names in (lefts, rights)
-        )
+        ours, theirs = ({name for one in names for name in self._columns.get(one, ())} for names in (lefts, rights))
         found = dict(left or dict.fromkeys(sorted(ours)))
         found |= {name: (left or right or {}).get(name) for name in key}
         for name in right or sorted(theirs):

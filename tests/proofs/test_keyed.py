@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/keyed --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
@@ -23,3 +25,14 @@ def test_declared_state_is_proved(tmp_path: Path) -> None:
     counts = proof.report["conservation"]["fault_free"]
     assert min(counts["absorbed"], counts["emitted"], counts["tagged"]) > 5
     assert sum(counts[place] for place in PLACES) == counts["input"]
+
+
+@pytest.mark.service
+def test_an_executor_killed_in_the_middle_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(JOB, tmp_path / "job"))
+
+    proof = prove(job, profile="services", events=150, batches=3, only="fault-free,publish/watched@*:before+executor-killed+live")
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 2
+    assert all(scenario["fired"] for scenario in proof.report["scenarios"] if scenario["step"])

@@ -259,7 +259,7 @@ class JobSubject(Subject):
                 keeps_last(self.config, left.outputs.get(query)),
                 self._one_of_key.get(left.outputs[query].name) if query in left.outputs else None,
             ),
-            frozenset().union(*(self._files[name] for name in sources)) if self._files else None,
+            frozenset().union(*(self.written.files_of[name] for name in sources)) if len(self.written.files_of) > 1 else None,
             self.mistakes[query],
         )
 
@@ -268,18 +268,6 @@ class JobSubject(Subject):
         """By sink what tells its rows apart, where it is a table that holds one of each key."""
         of_sinks = ((sink, self.arrivals[query]) for query in self.arrivals for sink in self.config.sinks_of(query))
         return {sink: found for sink, arrivals in of_sinks if (found := one_of_key(self.config, sink, arrivals)) is not None}
-
-    @cached_property
-    def _files(self) -> Mapping[str, frozenset[str]]:
-        """By source the names of its files, where there are several sources."""
-        if len(self.written.of_source) < 2:
-            return {}
-        source_of = {event.trace: name for name, events in self.written.of_source.items() for event in events}
-        found: dict[str, set[str]] = {name: set() for name in self.written.of_source}
-        for file, traces in self.written.traces_of_file.items():
-            if traces:
-                found[source_of[traces[0]]].add(file)
-        return {name: frozenset(files) for name, files in found.items()}
 
     def _intended(self, query: str) -> Mapping[str, str] | None:
         """Of the first output what the hand-written model says of each event."""

@@ -22,7 +22,13 @@ _ABORTED = 4
 
 @dataclass(frozen=True)
 class Written:
-    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped; and what tables hold."""
+    """The events of a scenario by trace, and by source, and the folders of their files: with trace ids, and as they are shipped; and what tables hold.
+
+    Parameters
+    ----------
+    files_of
+        By source the names of its files and records, those without an event among them, such as records of an aborted transaction.
+    """
 
     events: Mapping[str, Event]
     of_source: Mapping[str, Sequence[Event]]
@@ -30,6 +36,7 @@ class Written:
     plain_data: Mapping[str, str]
     traces_of_file: Mapping[str, list[str]]
     tables: Mapping[str, HeldTable] = field(default_factory=dict)
+    files_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def records_per_batch(scenario: Scenario) -> int:
@@ -90,12 +97,14 @@ def write_scenario(
     of_source: dict[str, Sequence[Event]] = {}
     data, plain_data = (data_of(config, folder, services, trace=trace) for trace in (True, False))
     traces_of_file: dict[str, list[str]] = {}
+    files_of: dict[str, frozenset[str]] = {}
     for name, source in config.source.items():
         written = proved(name, source).write(made[name], scenario, folder, services, several=len(config.source) > 1)
         of_source[name] = written.events
         traces_of_file |= written.traces
+        files_of[name] = frozenset(written.traces)
     for all_of_it in of_source.values():
         events |= {event.trace: event for event in all_of_it}
     tables = held_tables(config, scenario)
     write_tables(tables, folder)
-    return Written(events, of_source, data, plain_data, traces_of_file, tables)
+    return Written(events, of_source, data, plain_data, traces_of_file, tables, files_of)
