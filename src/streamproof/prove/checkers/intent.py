@@ -12,6 +12,7 @@ from streamproof.core.rejections import Rejection, code_of
 from streamproof.prove.artifacts.history import History, OutputRow, QueryView
 from streamproof.prove.checkers import CannotTell, Finding, checker
 from streamproof.prove.oracle.query import Node
+from streamproof.prove.oracle.trace import events_of, together
 from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.scenario.intents import refused
 
@@ -145,6 +146,9 @@ def _copies(history: History, view: QueryView, asked: Node) -> Iterator[Finding]
                     what = f"is a duplicate in {view.name}, which does not deduplicate"
                     yield Finding(Code.WRONGLY_DUPLICATE, trace, what, batch, "it counts", fate)
         return
+    if view.model.query.pairs is not None:
+        yield from _copies_of_rows(view)
+        return
     # By an order it is not decided yet which of those stays that wait together.
     count = ("emitted",) if any(node.twin.order is not None for node in view.model.query.keeping) else _KEPT
     for copies in history.offered.copies.values():
@@ -155,6 +159,18 @@ def _copies(history: History, view: QueryView, asked: Node) -> Iterator[Finding]
             what = f"is a copy of {kept[0]}, and both count in {view.name}, which deduplicates"
             how = history.came_in(view, trace)
             yield Finding(Code.NOT_DEDUPLICATED, trace, what, _batch(view, trace), "a duplicate", fates[trace][0], how)
+
+
+def _copies_of_rows(view: QueryView) -> Iterator[Finding]:
+    """The same of the rows of a join: those are copies of each other that are of the same events. A copy of a record may be in a row of its own."""
+    first: dict[str, str] = {}
+    for outcome in view.batches:
+        went_on = (row for node in view.model.query.keeping if node.twin.once for row in outcome.of(node).rows)
+        for name in (together(row.traces) for row in went_on):
+            known = first.setdefault(events_of(name), name)
+            if known != name:
+                what = f"is a copy of {known}, and both count in {view.name}, which deduplicates"
+                yield Finding(Code.NOT_DEDUPLICATED, name, what, outcome.batch, "a duplicate", "it went on")
 
 
 def _meant(history: History, view: QueryView) -> Iterator[Finding]:

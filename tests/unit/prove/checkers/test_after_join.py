@@ -114,3 +114,37 @@ def test_a_copy_of_a_joined_row_is_known_by_the_events_of_both():
 
     assert (lost.code, twice.code) == ("not-delivered", "doubled")
     assert only_finding("account", with_rows(history(ONCE), "again", [])).code in ("does-not-add-up", "in-no-place")
+
+
+def test_copies_that_wait_in_the_join_are_no_rows_yet():
+    """r-2 and its copy both wait; of the rows that they make with l-1 one has gone on."""
+    early = faultless(ONCE, BATCHES[:1], reads=READS[:1])
+
+    assert [early.queries[0].model.fates[trace][0] for trace in ("r-2", "r-2+1")] == ["open_state", "duplicate"]
+    assert findings("intent", early) == ()
+
+
+def test_a_copy_of_a_joined_row_that_goes_on_too_is_named():
+    """The key has a column that differs between copies."""
+    batches = [
+        [replace(one, values={**one.values, "till": one.trace}) if "till" in one.values else one for one in batch]
+        for batch in BATCHES
+    ]
+
+    found = only_finding("intent", faultless(ONCE, batches, reads=READS))
+
+    assert (found.code, found.event) == ("not-deduplicated", "l-1|r-2+1")
+    assert found.what == "is a copy of l-1|r-2, and both count in paid, which deduplicates"
+
+
+def test_which_copy_of_a_joined_row_goes_on_is_not_promised():
+    batches = [[at("l-1", 100), at("l-1+1", 100), at("r-1", 101)]]
+    left = faultless(ONCE, batches, reads=READS[:1])
+    (kept,), (dropped,) = rows_of(left, "paid"), rows_of(left, "again")
+    assert (kept.trace, dropped.trace) == ("l-1|r-1", "l-1+1|r-1")
+
+    other = with_rows(
+        with_rows(left, "paid", [changed(kept, _trace=dropped.trace)]), "again", [changed(dropped, _trace=kept.trace)]
+    )
+
+    assert {one.name: one.findings for one in run_checkers(other) if one.verdict is not Verdict.PASS} == {}
