@@ -19,6 +19,7 @@ from streamproof.prove.oracle.model import Tree
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
+from streamproof.prove.oracle.trace import apart
 from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
 
 _LIKE_AN_INSTANT = 10**14
@@ -142,7 +143,7 @@ class OperatorTest:
         windows = {
             (*key, _instant(start)): {
                 "window_end": _instant(contents.end_us),
-                "rows": [self._given[one] for one in contents.traces],
+                "rows": [self._of(apart(name)) for name in contents.members],
             }
             for (key, start), contents in held.groups.items()
         }
@@ -166,8 +167,9 @@ class OperatorTest:
             self._newest_us[record.source] = max(self._newest_us.get(record.source, 0), record.time_us or 0)
         out, sides = steps[self._query.output], dict(left)
         for node in self._query.nodes:
+            joined = node.twin.pairs is None and any(below.twin.pairs is not None for below in node.walk())
             of_records = {
-                _side_named(*side): [self._given[one] for row in there for one in row.traces]
+                _side_named(*side): [self._of(row.traces) if joined else self._given[row.traces[0]] for row in there]
                 for side, there in steps[node].sides.items()
             }
             made = {_side_named(*side): [_shown(row.values) for row in there] for side, there in steps[node].made.items()}
@@ -179,11 +181,13 @@ class OperatorTest:
             (key, start), contents = row.group.key, row.group.contents
             named = dict(zip(self._query.grouped.by if self._query.grouped else (), key, strict=True))
             bounds = {"window_start": _instant(start), "window_end": _instant(contents.end_us)}
-            return {**named, **bounds, "rows": [self._given[trace] for trace in contents.traces]}
-        if self._query.output.twin.makes:
-            return _shown(row.values)
+            return {**named, **bounds, "rows": [self._of(apart(name)) for name in contents.members]}
+        return _shown(row.values) if self._query.output.twin.makes else self._of(row.traces)
+
+    def _of(self, traces: Sequence[str]) -> Shown:
+        """A row by the traces of its records: as it came, or of a join."""
         pairs = self._query.pairs
-        return self._given[row.traces[0]] if pairs is None else self._pair(pairs.key, row.traces)
+        return self._given[traces[0]] if pairs is None else self._pair(pairs.key, traces)
 
     def _pair(self, key: Sequence[str], traces: Sequence[str]) -> Shown:
         """A row of a join: the columns of the left row, then those of the right one but for the key; nulls for a side that is not there."""
@@ -198,6 +202,12 @@ class OperatorTest:
                 found[f"{name}_right" if name in ours else name] = (right or {}).get(name)
         return found
 
+    def _as_joined(self, key: Sequence[str], stream: str, values: Shown) -> Shown:
+        """The values of a row by the names that they have in the rows of a join, as far as the left stream's names are known by what was pushed."""
+        lefts, _ = self._query.together
+        ours = {name for one in lefts for name in self._columns.get(one, ())} - set(key)
+        return dict(values) if stream in lefts else {f"{name}_right" if name in ours else name: one for name, one in values.items()}
+
     def _arrived(self, trace: str, stream: str, row: Shown) -> Arrived:
         event_time = self._event_times[stream]
         values = {name: _micros(value) if name == event_time else plain(value) for name, value in row.items()}
@@ -211,7 +221,11 @@ class OperatorTest:
             if found.fate is not None:
                 return Arrived(trace, found.fate[0], found.fate[1])
         self._given[trace] = {**row, **{name: value for name, value in found.values.items() if name not in row}}
-        missing = next((name for name in way.columns if name.split(".")[0] not in found.values), None)
+        pairs = self._query.pairs
+        if pairs is not None:  # columns of windows after a join may be of the other stream
+            found = replace(found, values=self._as_joined(pairs.key, stream, found.values))
+        required = way.columns if pairs is None else pairs.key
+        missing = next((name for name in required if name.split(".")[0] not in found.values), None)
         if missing is not None:
             raise JobDefinitionError(f'The rows of the test have no column "{missing}".', required=f"They have {', '.join(row)}.")
         reason = way.refuses(found.values)

@@ -12,6 +12,8 @@ from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "join"
+WINDOWS = Path(__file__).parent / "jobs" / "join_windows"
+ONCE = Path(__file__).parent / "jobs" / "join_once"
 STEPS = "fault-free,plan/offsets@2:after,publish/paid@2:before,commit/commits@2:before"
 
 
@@ -36,3 +38,28 @@ def test_an_executor_killed_in_the_middle_loses_and_doubles_nothing(tmp_path: Pa
     assert proof, repr(proof)
     assert proof.report["counts"]["pass"] == 2
     assert all(scenario["fired"] for scenario in proof.report["scenarios"] if scenario["step"])
+
+
+def test_r10_a_window_after_a_join_is_proved(tmp_path: Path) -> None:
+    """Each row of the join is in its window, also one without a partner, which comes out late in its time."""
+    job = Path(shutil.copytree(WINDOWS, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS.replace("publish/paid", "publish/sums"))
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched", "expanded")) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]
+
+
+def test_r12_a_deduplication_after_a_join_is_proved(tmp_path: Path) -> None:
+    job = Path(shutil.copytree(ONCE, tmp_path / "job"))
+
+    proof = prove(job, only=STEPS)
+
+    assert proof, repr(proof)
+    assert proof.report["counts"]["pass"] == 4
+    counts = proof.report["conservation"]["fault_free"]
+    assert min(counts[place] for place in ("emitted", "open_state", "late", "unmatched", "duplicate", "expanded")) > 5
+    assert sum(counts[place] for place in PLACES) == counts["input"]

@@ -14,7 +14,7 @@ from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.model import Tree, simulate
 from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import WindowContents, WindowKey
-from streamproof.prove.oracle.trace import event_id
+from streamproof.prove.oracle.trace import apart, event_id
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
 from streamproof.prove.subjects.job.calls import calls_of
 
@@ -49,6 +49,7 @@ class _Twin:
 
     def __init__(self, job: RandomJob, chain: Chain, query: Query) -> None:
         self.job, self.chain, self.by = job, chain, query.grouped.by if query.grouped is not None else ()
+        self.columns = query.columns
         self.rows: dict[str, Row] = {}
         self.reasons: dict[str, str | None] = {}
         self.left: dict[str, Row] = {}
@@ -65,10 +66,19 @@ class _Twin:
                 self.arrived[trace] = Arrived(trace, RowFate(found.fate), found.reason, source=source)
             else:
                 self.rows[trace] = found
-                values = {name: found[name] for name in query.columns}
+                values = self._values(found, read_from)
                 refused = query.way_of(read_from).refuses(values)
                 assert refused is None, f"the chain lets a row through: {refused}"
                 self.arrived[trace] = Arrived(trace, RowFate.PASSED, None, found["ts"], values, source)
+
+    def _values(self, row: Row, source: str) -> Row:
+        """Its values of the columns that operators look at; of a join's rows those that its side has."""
+        names = {name: name for name in self.columns}
+        if self.chain.joined:
+            as_they_are = {*self.chain.joined, *self.chain.of_right}
+            of_right = {name if name in as_they_are else f"{name}_right": name for name in row}
+            names = of_right if source == "others" else {name: name for name in row}
+        return {name: row[names[name]] for name in self.columns if name in names}
 
     def _behind(self, read: Row | None, source: str) -> Row | Left:
         """A record after what the source and the row-wise calls do; what the source says of a torn line is its own affair."""
@@ -78,7 +88,7 @@ class _Twin:
 
     def emitted(self, outcome: BatchOutcome) -> list[Row]:
         """The rows that a batch publishes."""
-        if self.chain.joined:
+        if self.chain.joined and not self.chain.aggregates:
             return [self.of_pair(row.traces) for row in outcome.out.rows]
         if outcome.output is not None and outcome.output.twin.makes:
             return [dict(row.values) for row in outcome.out.rows]
@@ -90,6 +100,12 @@ class _Twin:
         """The row that records of both sides make together, or the one that is alone."""
         sides = {"events" if trace in self.job.events.rows else "others": self.rows[trace] for trace in traces}
         return self.chain.row_of_pair(sides.get("events"), sides.get("others"))
+
+    def copies(self, outcome: BatchOutcome) -> list[Row]:
+        """The rows that a deduplication drops."""
+        dropped = [row.traces for row in outcome.side("duplicate")]
+        of = [self.of_pair(traces) if self.chain.joined else self.rows[event_id(traces[0])] for traces in dropped]
+        return [{**row, "reason": AGAIN} for row in of]
 
     def left_alone(self, outcome: BatchOutcome, side: str) -> list[Row]:
         """The rows of one side of a join that leave without a partner."""
@@ -108,7 +124,7 @@ class _Twin:
         rows = []
         for key, contents in windows.items():
             by = dict(zip(self.by, key[0], strict=True))
-            held = [self.rows[trace] for trace in contents.traces]
+            held = [self.of_pair(apart(name)) if self.chain.joined else self.rows[name] for name in contents.members]
             rows.append(self.chain.row_of_window(by, key[1], contents.end_us, held, (revisions or {}).get(key, 0)))
         return rows
 
@@ -119,8 +135,8 @@ class _Twin:
         return [{**self.rows[trace], "reason": LATE, **of} for (trace, _), of in zip(late, bounds, strict=True)]
 
     def unmatched(self, traces: Iterable[str]) -> list[Row]:
-        """The rows that had none in the table, as they were then."""
-        return [{**self.left[trace], "reason": self.reasons[trace]} for trace in traces]
+        """The rows that had none in the table, as they were then; those of a join without a partner have an output of their own."""
+        return [{**self.left[trace], "reason": self.reasons[trace]} for trace in traces if trace in self.left]
 
     def rejected(self, outcome: BatchOutcome) -> list[Row]:
         """The rejected lines of a batch with their reasons, where these are ours to know."""
@@ -146,7 +162,7 @@ def _of_query(twin: _Twin, model: Expectation, left: Remains, query: str) -> Ite
             if f"unmatched:{side}" in sides:
                 wanted[sides[f"unmatched:{side}"]] = twin.left_alone(outcome, side)
         if "duplicate" in sides:
-            wanted[sides["duplicate"]] = [{**twin.rows[event_id(trace)], "reason": AGAIN} for trace in outcome.left_by("duplicate")]
+            wanted[sides["duplicate"]] = twin.copies(outcome)
         if "unmatched" in sides:
             wanted[sides["unmatched"]] = twin.unmatched(outcome.left_by("unmatched"))
         if "rejected" in sides:
@@ -185,7 +201,7 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
     if any((node.twin.order is not None or node.twin.makes) and states.states[node].held().ambiguous for node in tree.keeping):
         return
     fates = Counter(record.fate for record in twin.arrived.values())
-    wanted, taken_before = twin.emitted(outcome), len(outcome.left_by("duplicate"))
+    wanted, taken_before = twin.emitted(outcome), len(outcome.side("duplicate"))
     yield from _unlike(wanted, [row.values for row in left.batch_rows[query]])
     late = left.sides[query].get("late")
     yield from _unlike([], [row.values for row in left.batch_rows[late]] if late else [])
@@ -200,9 +216,13 @@ def _of_batch(twin: _Twin, tree: Query, left: Remains, query: str) -> Iterator[s
         if dropped != taken_before:
             yield f"{dropped} rows are in {again}, the twin has dropped {taken_before}"
     left_by = {place: len(outcome.left_by(place)) for place in COUNTED}
-    of_records = {"rejected": fates[RowFate.REJECTED], "filtered": fates[RowFate.FILTERED], "unmatched": fates[RowFate.UNMATCHED]}
+    of_records = {
+        "rejected": fates[RowFate.REJECTED],
+        "filtered": fates[RowFate.FILTERED],
+        "unmatched": fates[RowFate.UNMATCHED] + left_by["unmatched"],
+    }
     expected = Account.of({**left_by, **of_records, "emitted": outcome.out.emitted})
-    account, expanded = next(each for each in left.batch.accounts if each.query == query), len(outcome.expanded)
+    account, expanded = next(each for each in left.batch.accounts if each.query == query), outcome.further
     if (account.account, account.expanded) != (expected, expanded):
         yield f"the account is {account.account} and {account.expanded} further windows, the twin says {expected} and {expanded}"
 
@@ -211,7 +231,7 @@ def _counts(outcome: BatchOutcome) -> Mapping[str, int]:
     return {
         **{place: len(outcome.left_by(place)) for place in COUNTED},
         "input": len(outcome.traces),
-        "expanded": len(outcome.expanded),
+        "expanded": outcome.further,
         "emitted": outcome.out.emitted,
     }
 

@@ -117,9 +117,49 @@ def joined_with_others(seed: Seeded, chain: Chain) -> None:
     chain.of_right = frozenset(sides["others"].keys) - frozenset(sides["events"].keys)
     kept = {"inner": (), "full": ("left", "right")}.get(how, (how,))
     chain.alone = tuple(side for side in ("left", "right") if side not in kept and seed.chance(0.7))
-    if seed.chance(0.3):
+    if "id" not in key and seed.chance(0.25):
+        within = seed.choice((None, *chain.scale.gaps))
+        chain.calls.append(f'.deduplicate("id", "id_right"{"" if within is None else f", within={within!r}"})')
+        chain.copies = seed.chance(0.5)
+    if seed.chance(0.5):
+        window_after_join(seed, chain)
+    elif ".deduplicate(" in chain.calls[-1]:
+        pass
+    elif seed.chance(0.3):
         chain.calls.append('.transform(lambda rows: rows.withColumn("both", F.expr("ts is not null and ts_right is not null")))')
         chain.behind.append(lambda row: {**row, "both": row.get("ts") is not None and row.get("ts_right") is not None})
+
+
+def window_after_join(seed: Seeded, chain: Chain) -> None:
+    """A window of a join's rows: by no key, or by columns of either side."""
+    window = seed.choice([f"sp.tumbling({size!r})" for size in chain.scale.sizes])
+    of_right = [f"{name}_right" for name in ("id", "client", "kind") if name not in chain.joined]
+    by = seed.choice((None, chain.joined[0], "kind", seed.choice(of_right), ("client", seed.choice(of_right))))
+    lateness = seed.choice((None, None, *chain.scale.lateness))
+    given = [window, *([] if by is None else [f"by={by!r}"]), *([] if lateness is None else [f"allowed_lateness={lateness!r}"])]
+    chain.calls.append(f".window({', '.join(given)})")
+    chain.calls.append(f".aggregate({', '.join(f'{name}={made}' for name, (made, _) in OF_PAIRS.items())})")
+    chain.aggregates = {name: of for name, (_, of) in OF_PAIRS.items()}
+
+
+def _sum_of(name: str) -> Callable[[list[Row]], Any]:
+    return lambda rows: sum(values) if (values := [row[name] for row in rows if row.get(name) is not None]) else None
+
+
+OF_PAIRS: dict[str, tuple[str, Callable[[list[Row]], Any]]] = {
+    "n": ('F.count("*")', len),
+    "total": ('F.sum("v")', _sum_of("v")),
+    "paid": ('F.sum("v_right")', _sum_of("v_right")),
+    "times": (
+        "F.sort_array(F.collect_list(F.unix_micros(F.coalesce('ts', 'ts_right'))))",
+        lambda rows: tuple(sorted(_time(row) for row in rows)),
+    ),
+}
+"""Aggregates of rows that are of two records, or of one of either side."""
+
+
+def _time(row: Row) -> int:
+    return row["ts"] if row.get("ts") is not None else row["ts_right"]
 
 
 # -- once
@@ -280,7 +320,10 @@ def _windowed(seed: Seeded, chain: Chain, window: str, *, keyed: bool = False) -
     given += [] if emit == "final" else [f"emit={emit!r}"]
     names = [name for name in AGGREGATES if name == "ids" or seed.chance(0.4)]
     chain.calls.append(f".window({', '.join(given)})")
-    chain.calls.append(f".aggregate({', '.join(f'{name}={AGGREGATES[name][0]}' for name in names)})")
+    made = [f"{name}={AGGREGATES[name][0]}" for name in names]
+    if "spread" not in names and seed.chance(0.25):  # a number of that name is no aggregate
+        made.append("spread=3")
+    chain.calls.append(f".aggregate({', '.join(made)})")
     chain.aggregates = {name: AGGREGATES[name][1] for name in names}
     chain.revised = emit != "final"
     chain.stateful = True

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from spark.small_job import KEPT, Binding, SmallJob, assert_readable, dies, even
 from streamproof.config import KafkaSource, load
 from streamproof.connectors.kafka.reading import read, require
 from streamproof.connectors.lag import Lag
+from streamproof.connectors.source import Limit
 from streamproof.connectors.sources import sources_of
 from streamproof.errors import ConfigurationError, DataError, WrongCheckpoint
 from streamproof.lab import KafkaCluster
@@ -73,6 +75,28 @@ def test_a_batch_over_a_topic_ends_where_the_topic_ends_when_it_is_read(job, sen
 
     result = run_bounded(config, spark=spark)
     assert result.account.as_dict() == {**dict.fromkeys(result.account.as_dict(), 0), "emitted": 2, "rejected": 2}
+
+
+def test_what_a_batch_takes_of_a_topic_is_adapted_to_how_long_batches_take(job, send, topic):
+    """The offsets stay the connector's: a start without batch_time goes on where one with it has come to."""
+    small, heard = job(records_per_batch=4), list[RunEvent]()
+    small.binding = replace(small.binding, trigger='available-now"\nbatch_time = "1 millisecond')
+    small.write()
+    send(topic, [event(f"e{number}", number) for number in range(7)], partition=0)
+    small.run(listener=heard.append)
+
+    planned = [each for each in heard if isinstance(each, BatchPlanned)]
+    committed = [each for each in heard if isinstance(each, BatchCommitted)]
+    assert [each.limits for each in planned] == [(Limit("events", most, "records"),) for most in (4, 1, 1, 1)]
+    assert [each.counts["input"] for each in committed] == [4, 1, 1, 1]
+    assert [lag.lag for lag in committed[1].lag] == [2, 0]
+
+    small.binding = replace(small.binding, trigger="available-now")
+    small.write()
+    send(topic, [event("e7", 7), event("e8", 8)], partition=0)
+    small.run()
+
+    assert small.ids() == [f"e{number}" for number in range(9)]
 
 
 def test_r2_a_batch_is_named_by_where_it_starts_and_ends(job, send, topic):

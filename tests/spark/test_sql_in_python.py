@@ -31,6 +31,7 @@ unix_micros(ts + INTERVAL 10 MINUTES); unix_micros(ts - INTERVAL '1' DAY); ts - 
 unix_micros(greatest(ts, ts + INTERVAL 1 HOUR)); concat(s, t); s || t; length(s); upper(t); lower(t); size(r); array_append(r, a); array_prepend(r, a)
 array_contains(r, 3); array_contains(r, 2); array_distinct(r); array_remove(r, 3); array_max(r); array_min(r); sort_array(r); sort_array(r, false)
 reverse(r); slice(r, 1, 2); slice(r, -1, 1); get(r, 0); get(r, 9); filter(r, v -> v > 1); filter(r, v -> v IS NULL); transform(r, v -> v + a)
+transform(r, (v, i) -> i); filter(r, (v, i) -> i > 0)
 exists(r, v -> v > 2); exists(r, v -> v > 5); forall(r, v -> v > 0); aggregate(r, 0L, (sum, v) -> sum + coalesce(v, 0L))
 aggregate(r, 0L, (sum, v) -> sum + v); aggregate(r, 0L, (sum, v) -> sum + 1, sum -> sum * 2); array(a, b); element_at(array(a, b), 1)
 element_at(array(a, b), -1); array(a, b)[1]; m['a']; m['z']; element_at(m, 'a'); map_keys(m); map_values(m); size(m); map_contains_key(m, 'b')

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from streamproof.connectors.lag import Lag
+from streamproof.connectors.source import Limit
 from streamproof.core.phases import Phase
-from streamproof.runtime.watching.events import BatchCommitted, OperatorState, RunEvent
+from streamproof.runtime.watching.events import BatchCommitted, RunEvent
+from streamproof.runtime.watching.figures import OperatorState, Times
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))
@@ -21,15 +23,17 @@ def test_an_event_stands_on_the_page_with_its_fields(event):
 
 
 @pytest.mark.parametrize(
-    ("field", "names"),
+    ("kind", "field", "names"),
     [
-        ("lag", [field.name for field in fields(Lag)]),
-        ("state", [field.name for field in fields(OperatorState)]),
-        ("phases_ms", [str(phase) for phase in Phase if phase not in (Phase.START, Phase.MAINTENANCE)]),
+        ("batch-planned", "limits", [field.name for field in fields(Limit)]),
+        ("hot-key", "partitions", [field.name for field in fields(Times)]),
+        ("batch-committed", "lag", [field.name for field in fields(Lag)]),
+        ("batch-committed", "state", [field.name for field in fields(OperatorState)]),
+        ("batch-committed", "phases_ms", [str(phase) for phase in Phase if phase not in (Phase.START, Phase.MAINTENANCE)]),
     ],
 )
-def test_what_a_field_consists_of_stands_beside_it(field, names):
-    (said,) = re.findall(rf"^\| `{field}` \| (.*) \|$", SECTIONS["batch-committed"], re.MULTILINE)
+def test_what_a_field_consists_of_stands_beside_it(kind, field, names):
+    (said,) = re.findall(rf"^\| `{field}` \| (.*) \|$", SECTIONS[kind], re.MULTILINE)
 
     assert re.findall(r"`(\w+)`", said) == names
 
@@ -62,6 +66,7 @@ def test_kinds_never_change():
         "batch-published",
         "publication-waiting",
         "watermark-leapt",
+        "hot-key",
         "batch-committed",
         "query-finishing",
         "note",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from streamproof import _jvm
 from versions.__main__ import VERSIONS
-from versions.worked import EXAMPLES, Example, Ran
+from versions.worked import EXAMPLES, Example, Ran, there
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,3 +45,8 @@ def test_another_row_another_account_and_an_error_are_told_apart():
     )
     assert "another account" in Ran(0, whole.rows, [{"emitted": 2}], (), "").differs(whole)
     assert Ran(2, {}, [], (), "no jar").differs(whole) == "exit code 2: no jar"
+
+
+def test_an_example_is_not_tried_where_spark_lacks_what_it_uses():
+    assert [version for version in ("4.0", "4.1", "4.3") if there("observability", version)] == ["4.1", "4.3"]
+    assert there("loyalty", "4.0")

@@ -15,7 +15,7 @@ from versions.environments import FOLDER, Environment, made, newest_wheel
 from versions.kinds import JOBS as PLAIN_JOBS
 from versions.kinds import KINDS, Kind
 from versions.upgrades import GOES_ON, REFUSED, Second, two_starts
-from versions.worked import EXAMPLES, JOBS, Example, Ran
+from versions.worked import EXAMPLES, JOBS, Example, Ran, there
 
 VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
 NOT_THERE = "does not exist"
@@ -46,7 +46,8 @@ def main() -> int:
         sound = sound and _all(cells, YES, NOT_THERE)
     if {"ours", "upgrades"} & {*parts}:
         across = "upgrades" in parts and len(own) > 1
-        found = {name: [*_started(name, own, asked.folder / "worked", across=across)] for name in jobs}
+        having = {name: [one for one in own if there(name, one.version)] for name in jobs}
+        found = {name: [*_started(name, having[name], asked.folder / "worked", across=across)] for name in jobs}
         whole = {name: {one.after: one.ran for one in ran if one.before == one.after} for name, ran in found.items()}
         if "ours" in parts:
             cells = {
@@ -55,7 +56,7 @@ def main() -> int:
                 if name in EXAMPLES
             }
             tables.append(_rows("a job written with Streamproof", [one.version for one in own], cells))
-            sound = sound and _all(cells, YES)
+            sound = sound and _all(cells, YES, NOT_THERE)
         if across:
             cells = {f"written by Spark {before.version}": [_after(before, after, found, whole) for after in own] for before in own}
             tables.append(_rows("a checkpoint", [f"under {one.version}" for one in own], cells))
@@ -119,6 +120,8 @@ def _proved(environment: Environment, target: str, words: Sequence[str], *option
 
 def _ours(name: str, environment: Environment, ran: Mapping[str, Ran], newest: Environment) -> str:
     """Whether an example leaves what it leaves on the newest version, and is proved by the quick plan."""
+    if not there(name, environment.version):
+        return NOT_THERE
     other = ran[environment.version].differs(ran[newest.version])
     if other:
         return other

@@ -18,11 +18,14 @@ from versions.environments import ROOT, Environment
 EXAMPLES: Mapping[str, str] = {
     "risk_exposure": "deduplication, tumbling windows",
     "active_users": "hopping windows, an approximate distinct count",
+    "card_fraud": "a lookup, rules that change, state of each card",
     "loyalty": "deduplication, calendar days, corrections",
     "observability": "deduplication, sketches, an accumulator",
     "sensor_sessions": "sessions",
 }
 """Those on files, with what each is made of."""
+SINCE: Mapping[str, tuple[int, ...]] = {"observability": (4, 1)}
+"""From which Spark on there is what an example uses: `sp.sketch.top_k`."""
 FIRST_OF_FILES = 1_700_000_000
 """When the first file was written: Spark reads files by age."""
 SIGNIFICANT = 9
@@ -54,6 +57,11 @@ JOBS = {name: ROOT / "examples" / name for name in EXAMPLES} | {
     path.name: path for path in (Path(__file__).parent / "jobs").iterdir() if (path / "job.py").is_file()
 }
 """By name where the jobs lie: the examples, and those that only upgrades are tried with."""
+
+
+def there(name: str, version: str) -> bool:
+    """Whether a version of Spark has what a job uses."""
+    return tuple(map(int, version.split("."))) >= SINCE.get(name, ())
 
 
 class Example:

@@ -12,6 +12,7 @@ from streamproof._jvm.batches import (
 )
 from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, Reader, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
+from streamproof._jvm.intake import INTAKE, PACED_TOPICS, Intake
 from streamproof._jvm.java import (
     PROOF_JAR,
     causes_of,
@@ -28,6 +29,7 @@ from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
+    depending_on_order,
     empty_rows,
     float_steps,
     key_of_deduplication,
@@ -66,7 +68,9 @@ __all__ = [
     "FIRST_WITH_ENDS_OF_WINDOWS",
     "FROM_PATH",
     "INSTALL",
+    "INTAKE",
     "KEY_ORDER",
+    "PACED_TOPICS",
     "PROOF_JAR",
     "SPARK_VERSIONS",
     "BatchRows",
@@ -74,6 +78,7 @@ __all__ = [
     "Doors",
     "Dropped",
     "Folder",
+    "Intake",
     "KafkaOffsets",
     "KafkaTopic",
     "Key",
@@ -97,6 +102,7 @@ __all__ = [
     "check_doors",
     "checks_state_files",
     "default_session",
+    "depending_on_order",
     "doors_of",
     "empty_rows",
     "end_jvm",

@@ -69,6 +69,12 @@ class Doors:
         columns = [column._jc for column in (row_hash, records, doubles)]
         return Column(self._doors.tally(door, *columns, len(floats)))
 
+    def hot_keys(self, door: str, key_hash: "Column") -> "Column":
+        """True (boolean), after having counted a row of a key by the hash of that (bigint); only the most frequent are reported."""
+        from pyspark.sql import Column
+
+        return Column(self._doors.hotKeys(door, key_hash._jc))
+
     def drain(self, batch: int) -> list[dict[str, Any]]:
         """The reports of a batch, one per finished task attempt and door."""
         reports: list[dict[str, Any]] = json.loads(whole_text(self._doors.drain(batch)))
@@ -107,6 +113,11 @@ class BatchRows:
     def sums(self) -> dict[str, int]:
         """Rows read, duplicates dropped and occurrences of each door in the plan, of the rows that were written."""
         found: dict[str, int] = json.loads(self._rows.sums())
+        return found
+
+    def times(self, batch: int) -> dict[str, int] | None:
+        """How long the tasks took that hold the partitions of the state: "tasks", "slowest_ms", "median_ms", "most_rows"; None if unknown."""
+        found: dict[str, int] | None = json.loads(self._rows.times(batch) or "null")
         return found
 
     def reached(self) -> "list[int | None]":

@@ -69,6 +69,12 @@ def aggregates_in_python(rows: "DataFrame") -> bool:
     return bool(java_class(rows.sparkSession, "Operators").aggregatesInPython(rows._jdf))
 
 
+def depending_on_order(aggregated: "DataFrame") -> list[str]:
+    """The columns of an aggregation whose values depend on the order in which rows are aggregated."""
+    found: str = java_class(aggregated.sparkSession, "Operators").dependingOnOrder(aggregated._jdf)
+    return found.splitlines()
+
+
 def operators_of_stream(rows: "DataFrame") -> list[str]:
     """The operators of the logical plan of a streaming DataFrame, from the top, by the names of Spark's classes; none of a batch one.
 

@@ -32,7 +32,7 @@ _CUT, _TRACE = "_piece", "_trace"
 class OpenWindows:
     """What is in window state: pairs of (record, window), windows, and the latest window end (microseconds; None without windows).
 
-    Of a join both numbers are those of the rows that wait in it.
+    Of a join both numbers are those of the rows that wait in it; where windows stand after it, these rows are among the records only.
     """
 
     records: int
@@ -235,13 +235,12 @@ def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int |
     emitted_up_to_us
         Windows that end there or before (microseconds) have been emitted, though they are still in state: their records are not counted.
     """
-    found = OpenWindows(0, 0, None)
+    found, waiting, of_windows = OpenWindows(0, 0, None), 0, False
     with reachable(checkpoint) as path:
         for operator, name in operators(spark, path).items():
             reader = reader_of(name, operator, checkpoint)
             if reader.holds == "row":
-                rows = reader.table(spark, path, operator).count()
-                found = OpenWindows(found.records + rows, found.windows + rows, found.latest_end_us)
+                waiting += reader.table(spark, path, operator).count()
             if reader.holds == "window":
                 records = F.col("records")
                 if emitted_up_to_us is not None:
@@ -249,4 +248,5 @@ def open_windows(spark: "SparkSession", checkpoint: str, emitted_up_to_us: int |
                 row = reader.table(spark, path, operator).agg(F.sum(records), F.count("*"), F.max("end_us")).collect()[0]
                 ends = [end for end in (found.latest_end_us, row[2]) if end is not None]
                 found = OpenWindows(found.records + (row[0] or 0), found.windows + row[1], max(ends, default=None))
-    return found
+                of_windows = True
+    return OpenWindows(found.records + waiting, found.windows if of_windows else waiting, found.latest_end_us)

@@ -14,7 +14,7 @@ from streamproof.core.clock import monotonic_seconds, now_utc
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from streamproof.runtime.watching.events import PublicationWaiting, RunEvent
+    from streamproof.runtime.watching.events import BatchPlanned, PublicationWaiting, RunEvent
     from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 
@@ -92,7 +92,7 @@ class RunProgress:
                 self._doing = None
                 self._queries[event.query] = _Query(event.batch, _Doing(_NO_PLAN, self._clock()))
             case events.BatchPlanned():
-                self._is_at(event.query, event.batch, "computing")
+                self._is_at(event.query, event.batch, f"computing{_limited(event)}")
             case events.BatchStaged():
                 self._is_at(event.query, event.batch, "publishing")
             case events.BatchCommitted():
@@ -141,6 +141,13 @@ class RunProgress:
         """How long it has been done, where that is a second or more."""
         seconds = int(self._clock() - doing.since)
         return said.format(seconds) if seconds >= 1 else ""
+
+
+def _limited(event: "BatchPlanned") -> str:
+    """What a batch takes at most of its sources; of several each by its name."""
+    several = len(event.limits) > 1
+    said = [f"{limit.most:,} {limit.of}{f' of {limit.source}' if several else ''}" for limit in event.limits]
+    return f" at most {' and '.join(said)}" if said else ""
 
 
 class EventLines:

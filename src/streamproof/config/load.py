@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -176,6 +176,8 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     for name, source in sections["source"].items():
         assert isinstance(source, SourceConfig)
         problems.extend(check_columns(("source", name), source))
+    if job is not None:
+        problems.extend(_not_paced(job, sections["source"].values()))
     spark = _spark(tree.get("spark", {}), problems)
     if job is None or problems:
         return None
@@ -194,7 +196,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         name=name,
         entry=job.entry,
         checkpoint=job.checkpoint or f"checkpoints/{name}",
-        trigger=job.trigger,
+        trigger=job.paced,
         source=sections["source"],
         sink=sections["sink"],
         table=sections["table"],
@@ -203,6 +205,25 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         profile=origin.profile,
     )
     return config.with_origin(origin)
+
+
+def _not_paced(job: JobTable, sources: Iterable[BaseModel]) -> Iterator[Problem]:
+    """What is wrong with the time that a batch should take."""
+    path, leave_out = ("job", "batch_time"), "Take batch_time out."
+    if job.batch_time is None:
+        return
+    if not job.batch_time:
+        yield Problem(path, "batch_time is of no length.", remedy='Write how long a batch should take, such as "30 seconds".')
+    if job.trigger.real_time:
+        required = "A batch of this trigger has a length in time, and takes whatever comes."
+        yield Problem(path, "batch_time is there, and the trigger is real-time.", required, leave_out)
+    if not any(isinstance(source, SourceConfig) and source.can_be_limited for source in sources):
+        yield Problem(
+            path,
+            "batch_time is there, and no source of the job can give a batch less than there is.",
+            "Files and topics can; rows of the connector rate come by the clock.",
+            leave_out,
+        )
 
 
 def _job(tree: Mapping[str, Any], problems: list[Problem]) -> JobTable | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
-from streamproof.config.fields import Table, Text, text, wrong
+from streamproof.config.fields import Duration, Table, Text, text, wrong
 from streamproof.config.lookups import TableConfig
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
 from streamproof.config.registry import RegistryConfig
@@ -69,7 +69,7 @@ def _entry(value: object) -> str:
 
 
 class Trigger(Table):
-    """When a batch starts.
+    """When a batch starts, and how long it should take.
 
     Parameters
     ----------
@@ -78,10 +78,13 @@ class Trigger(Table):
         how long a batch lasts.
     real_time
         Whether rows go out while their batch still runs.
+    batch_time
+        How long a batch should take: what it reads is adapted to that. None: it reads what its sources' limits allow.
     """
 
     interval: timedelta | None = None
     real_time: bool = False
+    batch_time: timedelta | None = None
 
     def __str__(self) -> str:
         if self.interval is None:
@@ -95,6 +98,12 @@ class JobTable(Table):
     entry: Annotated[str, PlainValidator(_entry)]
     checkpoint: Text | None = None
     trigger: Annotated[Trigger, PlainValidator(_trigger)] = Trigger()
+    batch_time: Duration | None = None
+
+    @property
+    def paced(self) -> Trigger:
+        """When a batch starts, and how long it should take."""
+        return self.trigger.model_copy(update={"batch_time": self.batch_time})
 
 
 class JobConfig(Table):

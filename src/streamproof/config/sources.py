@@ -94,6 +94,11 @@ class SourceConfig(Table):
         return False
 
     @property
+    def can_be_limited(self) -> bool:
+        """Whether a batch can take less of it than is there."""
+        return True
+
+    @property
     def services(self) -> tuple[str, ...]:
         """The services that it is read from, as `streamproof lab` calls them, its own first; none for files."""
         return ()
@@ -261,6 +266,10 @@ class RateSource(SourceConfig):
     format: Annotated[Literal["parquet"], PlainValidator(_no_format)] = Field(default="parquet", exclude=True)
     schema_ddl: Text | None = Field(default=RATE_COLUMNS, alias="schema", exclude=True)
     lenient: bool = Field(default=False, exclude=True)
+
+    @property
+    def can_be_limited(self) -> bool:
+        return False
 
     @model_validator(mode="after")
     def _columns_are_its_own(self) -> "RateSource":

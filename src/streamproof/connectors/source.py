@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig, SourceConfig
     from streamproof.connectors.lag import Lag, PartitionLag
-    from streamproof.core.manifest import Manifest
+    from streamproof.core.manifest import Fingerprint, Manifest
     from streamproof.core.notes import Note
 
 
@@ -61,6 +61,15 @@ class Jars:
         return self.of_spark.get(spark, self.bundle)
 
 
+@dataclass(frozen=True)
+class Limit:
+    """How much of a source a batch takes at most: so many "files", or "records"."""
+
+    source: str
+    most: int
+    of: str
+
+
 class Past(Protocol):
     """What a checkpoint says of the batches that have read from a source."""
 
@@ -100,10 +109,19 @@ class Source(ABC):
     """Whether what it holds now is all of it: a bounded run reads that."""
     jars: ClassVar[Sequence[Jars]] = ()
     """What Spark needs to read it, and PySpark does not bring."""
+    counts: ClassVar[str] = ""
+    """What the limit of a batch counts: "files", "records"; empty where none can be set."""
+    first: ClassVar[int] = 1
+    """The limit of the first batch of a checkpoint where limits are adapted: nobody knows yet how long one takes."""
 
     @abstractmethod
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
         """Its rows as they came, to be parsed and divided (`connectors.event_time.accepted`); in proofs also `_trace` (string).
+
+        Parameters
+        ----------
+        intake
+            The name of the `_jvm.Intake` that says how much a batch takes; empty where the configuration does.
 
         Raises
         ------
@@ -120,6 +138,21 @@ class Source(ABC):
         ConfigurationError
             If it is not there, or cannot be read.
         """
+
+    @property
+    def most(self) -> int | None:
+        """How much a batch takes at most, as it is configured; None for all that is there."""
+        return None
+
+    def taken(self, number: int, batch: "Fingerprint") -> int:
+        """How much a batch has taken, as a limit counts it; asked where there can be one.
+
+        Parameters
+        ----------
+        number
+            That which Spark gives the source.
+        """
+        raise NotImplementedError(f"{self.config.connector} has no limit")
 
     @property
     def added_columns(self) -> Sequence[str]:

@@ -35,7 +35,10 @@ def _place(word: str, meaning: str, *, stays: bool = False, counted: bool = True
 
 @dataclass(frozen=True)
 class Account:
-    """Counts of (input record, window) pairs; without windows, of input records. Each is in exactly one place."""
+    """Counts of (input record, window) pairs; without windows, of input records. Each is in exactly one place.
+
+    Where the rows of a join go on to a window, a record counts once for each of these rows, and once while it waits in the join.
+    """
 
     emitted: int = _place("emitted", "in a row that can no longer change", stays=True)
     open_state: int = _place("open", "in state, or in a row that may still be corrected", stays=True, counted=False)
@@ -67,7 +70,7 @@ COUNTED = tuple(name for name, place in PLACES.items() if place.counted)
 """The places that a batch counts."""
 
 OF_A_BATCH = ("input", "expanded", *COUNTED)
-"""What the manifest of a batch counts: what it has read, what that is in further windows, and where those records are."""
+"""What the manifest of a batch counts: what it has read, what that is in further windows or joined rows, and where those records are."""
 
 
 def shown(*counts: Mapping[str, int]) -> tuple[str, ...]:

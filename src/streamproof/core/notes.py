@@ -37,6 +37,7 @@ class NoteCode(StrEnum):
     WATERMARK_LEAPT = "watermark-leapt"
     SOURCE_QUIET = "source-quiet"
     SOURCE_IDLE = "source-idle"
+    HOT_KEY = "hot-key"
     NOT_BOUND = "output-not-bound"
     LAG_UNKNOWN = "lag-unknown"
     SEVERAL_QUERIES = "several-queries"

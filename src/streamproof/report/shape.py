@@ -15,7 +15,7 @@ Counts = TypedDict("Counts", {"pass": int, "fail": int, "unknown": int})
 AccountCounts = dict[str, int]
 """Where the (input record, window) pairs of one run are, by place (`core/account.py`); `input` is how many there were.
 
-`expanded` says how many of them are a record's second window or a further one, where windows overlap.
+`expanded` says how many of them are a record's second window or a further one, where windows overlap, or a joined row.
 """
 
 

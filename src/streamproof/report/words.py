@@ -112,7 +112,7 @@ def imbalance_in_words(counts: AccountCounts) -> str:
     if not over:
         return ""
     total = Account.of(dict_of(counts)).total
-    of = "pairs of a record and a window" if counts.get("expanded") else "records"
+    of = "pairs of a record and a window or joined row" if counts.get("expanded") else "records"
     return f"{number(abs(over))} {'too many' if over > 0 else 'missing'}: {number(total)} places for {number(counts['input'])} {of}"
 
 
@@ -128,7 +128,7 @@ def in_windows(report: Report) -> str:
     counts = report["conservation"]["fault_free"]
     if not counts.get("expanded"):
         return ""
-    return f"windows overlap: a {noun(report)} counts once for each of its windows, {number(counts['input'])} times in all"
+    return f"a {noun(report)} counts once for each window or joined row that it is in, {number(counts['input'])} times in all"
 
 
 def dict_of(counts: AccountCounts) -> dict[str, int]:

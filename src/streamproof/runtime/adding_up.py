@@ -32,7 +32,9 @@ def require_adds_up(result: "RunResult", roots: Mapping[str, Node]) -> None:
 
 def _said(account: "QueryAccount") -> str:
     off = account.wanted - account.account.total
-    windows = f", in {account.wanted:,} pairs of a record and a window" if account.expanded else ""
+    windows = (
+        f", which count {account.wanted:,} times, once for each window or joined row that they are in" if account.expanded else ""
+    )
     return (
         f"The account of {account.query} does not add up, {abs(off):,} {'missing' if off > 0 else 'too many'}: "
         f"{account.input:,} records were read{windows}, {account.account.total:,} are accounted for."

@@ -42,7 +42,7 @@ def summary(bound: "BoundJob", queries: list["RunningQuery"], emitter: Emitter, 
     behind = [leap.note for leap in leaps]
     for query in queries:
         watch = query.protocol.watch
-        behind += [*watch.quiet.notes(watch.idle.now), *watch.idle.notes()]
+        behind += [*watch.quiet.notes(watch.idle.now), *watch.idle.notes(), *watch.hot_keys.notes()]
     for output in outputs:
         place = bound.places[output.name]
         if not place.bound:
@@ -96,8 +96,7 @@ class _End:
 
 def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
-    last, sinks = protocol.query.root.last, protocol.query.sinks
-    open_are = None if last is None else last.open_are
+    open_are, sinks = protocol.query.root.open_are, protocol.query.sinks
     opened = _opened(protocol, newest) if open_are is not None and newest is not None else OpenWindows(0, 0, None)
     done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
     are_windows = open_are is not None and open_are.are_windows

@@ -34,6 +34,28 @@ def require_aggregates(aggregates: Mapping[str, Any]) -> None:
             )
 
 
+MOST_SPREAD = 1_000
+
+
+def require_spread(given: Any) -> int | None:
+    """Over how many tasks rows are dealt; None where what is called so is an aggregate, or nothing is.
+
+    Raises
+    ------
+    JobDefinitionError
+        If it is a number, and none from 2 to 1,000.
+    """
+    if given is None or not isinstance(given, int | float | str):
+        return None
+    if isinstance(given, int) and not isinstance(given, bool) and 2 <= given <= MOST_SPREAD:
+        return given
+    raise JobDefinitionError(
+        f"aggregate(spread={given!r}) is no number of tasks.",
+        required=f"A whole number from 2 to {MOST_SPREAD:,}: over so many tasks rows are dealt before they are aggregated by their key.",
+        remedy="Take as many as there are cores, or leave it out.",
+    )
+
+
 def require_unmatched(sides: Sequence[Side]) -> None:
     """JobDefinitionError unless rows of a stream can leave for want of a row in a table."""
     if UNMATCHED not in sides:

@@ -1,5 +1,6 @@
 """Where records leave the main path of a plan, and where they are counted."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from streamproof.core.sides import LATE, Side
@@ -74,8 +75,14 @@ class Doors(SourceDoors, Protocol):
             The side output that late rows leave by; of an operator with several inputs one for each.
         """
 
+    def watched(self, rows: "DataFrame", key: "Sequence[str]", operator: str) -> "DataFrame":
+        """Lets all rows pass on their way to an operator; which keys have most of them is found meanwhile."""
+
     def once(self, rows: "DataFrame", key: list[str]) -> "DataFrame":
         """One row for each key: in a stream as long as the watermark is behind it, in a batch of all that there are."""
+
+    def going_on(self, rows: "DataFrame", records: "Column", *, after: str) -> "DataFrame":
+        """Lets all rows of an operator pass that are of several records; counts them, and the records that they are of (bigint)."""
 
     def expanded(self, rows: "DataFrame", further: "Column") -> "DataFrame":
         """Lets all rows pass; counts those for which `further` is true: a record's second window and those after it."""

@@ -155,7 +155,8 @@ class _Growing:
         # loop; but before windows that overlap, which make several rows of each. No late row is the newest: the watermark is the same.
         if operator.multiplies:
             part = part.withWatermark(*clock)
-        rows = operator.admit(number, operator.ready(part, column, self._doors), column, self._doors).drop(MADE)
+        rows = operator.admit(number, operator.ready(part, column, self._doors), column, self._doors)
+        rows = self._doors.watched(rows, operator.grouped_by, operator.name).drop(MADE)
         return rows if operator.multiplies else rows.withWatermark(*clock)
 
     def _after_state(self, operator: RowWise, rows: DataFrame) -> DataFrame:

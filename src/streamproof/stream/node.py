@@ -1,12 +1,13 @@
 """A query is a tree: its leaves are sources, its root is an output. Nobody who walks it asks which kind an operator is of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from streamproof.core.account import PLACES
-from streamproof.core.sides import Side
+from streamproof.core.opened import Opened
+from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.stream.looked_up import Use
 from streamproof.stream.operators.operator import Operator, RowWise, Stateful
 
@@ -81,6 +82,8 @@ class Node:
     def sides(self) -> tuple[Side, ...]:
         """The side outputs of all operators, in the order in which the account shows their places."""
         found = dict.fromkeys(side for operator in self.operators for side in operator.sides)
+        if self.holds_rows:  # of a join late rows are those of either side, and nothing after it has any
+            found.pop(LATE, None)
         places = list(PLACES)
         return tuple(sorted(found, key=lambda side: places.index(side.kind) if side.kind in PLACES else len(places)))
 
@@ -106,6 +109,11 @@ class Node:
         return self.inputs[0].last if len(self.inputs) == 1 else None
 
     @property
+    def open_are(self) -> Opened | None:
+        """What is open in its state, as the end of a run says it: by the last operator that has records in there which have not come out."""
+        return next((operator.open_are for operator in self.keeping[::-1] if operator.open_are is not None), None)
+
+    @property
     def emission(self) -> "Emission":
         """When rows come out; a query without state gives each row once."""
         from streamproof.stream.emissions import Final
@@ -120,6 +128,21 @@ class Node:
     def holds_rows(self) -> bool:
         """Whether rows are in state as they came, and leave it unseen: what has come out is told by how many are left there."""
         return any(operator.holds_rows for operator in self.keeping)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What Spark is told for the sake of its operators."""
+        return {key: value for operator in self.keeping for key, value in operator.settings.items()}
+
+    @property
+    def passes_on(self) -> bool:
+        """Whether rows that are in state as they came go on to another operator with state: each then counts once for each of its rows there."""
+        return self.holds_rows and self.last is not None and not self.last.holds_rows
+
+    @property
+    def deduplicates(self) -> bool:
+        """Whether Spark drops rows whose key is remembered."""
+        return any(DUPLICATE in operator.sides for operator in self.keeping)
 
     @property
     def sums(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 
-from streamproof._jvm import aggregates_in_python
+from streamproof._jvm import aggregates_in_python, depending_on_order
 from streamproof.config.columns import event_time_of
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.names import own_name, visible
@@ -60,6 +60,18 @@ def require_no_python(aggregated: DataFrame) -> None:
             required="Spark runs no Python while it aggregates a stream: each batch would have to hand its state to Python and back.",
             remedy="Declare it by SQL expressions, sp.accumulator(...). What only Python can say goes into transform(): before the window, as "
             "a column that is aggregated, or behind aggregate(), from what that gives.",
+        )
+
+
+def require_any_order(aggregated: DataFrame) -> None:
+    """JobDefinitionError where an aggregate depends on the order of rows, and they are to be dealt over several tasks."""
+    names = depending_on_order(aggregated)
+    if names:
+        raise JobDefinitionError(
+            f"aggregate({names[0]}=..., spread=...) depends on the order of rows.",
+            required="With spread several tasks have rows of one key, and what they make of them is put together in no order: of first, last and lists "
+            "that would be another value each time.",
+            remedy="Take F.min_by or F.max_by with a column that says the order, or F.sort_array(F.collect_list(...)); or leave spread out.",
         )
 
 

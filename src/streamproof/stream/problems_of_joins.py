@@ -10,7 +10,9 @@ from streamproof.stream.windows.durations import duration_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from streamproof.stream.emissions import Emission
     from streamproof.stream.node import Node
+    from streamproof.stream.windows import Window
 
 _HOW = ("inner", "left", "right", "full")
 _FARTHEST = timedelta(days=36_500)
@@ -143,10 +145,35 @@ def require_free_names(names: "list[str]") -> None:
 
 
 def after_join(method: str) -> JobDefinitionError:
-    """The error for an operator with state after a join."""
+    """The error for a step that does not stand after a join."""
     return JobDefinitionError(
         f"{method} stands after join().",
-        required="A row of a join comes when its records have met, or when the last of them can no longer meet one: which of these rows an "
-        "operator after it could still take is not modelled.",
-        remedy="Return the join as an output, and read that by another job. transform() may stand after it.",
+        required="A row of a join is of two records, or of one: what becomes of both where this step takes it is not modelled.",
+        remedy="Return the join as an output, and read that by another job. A window or deduplicate() may stand right after it, and transform().",
     )
+
+
+def require_window_after(node: "Node", window: "Window", emission: "Emission") -> None:
+    """JobDefinitionError for the first window after a join that could not be accounted for, or proved."""
+    from streamproof.stream.windows import Session
+
+    if not node.holds_rows:
+        return
+    if emission.revised:
+        raise JobDefinitionError(
+            f'A window stands after join(), and has emit="{emission.name}".',
+            required="Rows without a partner come out of a join of streams only where each row is final.",
+            remedy="Leave emit out.",
+        )
+    if node.operator is not node.last:
+        raise JobDefinitionError(
+            "transform() stands between join() and a window.",
+            required="The rows of the join go into the window as they are, so that every record stays accounted for.",
+            remedy="Put what it does before the join, or into the aggregates.",
+        )
+    if window.several or isinstance(window, Session):
+        raise JobDefinitionError(
+            f"{'A session' if isinstance(window, Session) else 'A window that overlaps'} stands after join().",
+            required="A row of a join is of several records, and each counts once for each row of the join: one window takes that row.",
+            remedy="Take sp.tumbling(...), sp.calendar(...) or sp.shifts(...).",
+        )

@@ -194,7 +194,8 @@ class Stream(SideOutputs):
         require_names("deduplicate()", key)
         if self._has(WindowAggregate):
             raise deduplicated_windows(key)
-        self._without_state("deduplicate")
+        if order_by is not None or not isinstance(self.node.operator, Join):
+            self._without_state("deduplicate")
         horizon = None if within is None else horizon_of("deduplicate", within, _COPIES_COME)
         require_ordered(order_by, keep, within)
         if order_by is not None and keep is not None and horizon is not None:

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from streamproof.cli.run_screen import EventLines, RunProgress, print_result
 from streamproof.connectors.lag import PartitionLag
+from streamproof.connectors.source import Limit
 from streamproof.core.account import Account
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
@@ -408,6 +409,21 @@ def test_progress_of_several_queries_is_that_of_each():
     progress(BatchPlanned("exposure", 0, None, 1))
 
     assert said[-1] == "exposure: batch 0, computing; other: batch 2, 100 rows in (looking for input)"
+
+
+def test_progress_says_by_which_limits_a_batch_is_read():
+    """Of several sources each by its name: the limits are of each."""
+    said = []
+    progress = RunProgress(said.append, Clock())
+    progress(QueryStarted("exposure", "r", "checkpoint", {}))
+    files, records = Limit("trades", 40, "files"), Limit("prices", 10_000, "records")
+    progress(BatchPlanned("exposure", 0, None, 40, (files,)))
+    progress(BatchPlanned("exposure", 1, None, 40, (files, records)))
+
+    assert said[-2:] == [
+        "batch 0, computing at most 40 files",
+        "batch 1, computing at most 40 files of trades and 10,000 records of prices",
+    ]
 
 
 def test_progress_says_how_a_run_ends():

@@ -230,3 +230,44 @@ def test_r27_options_do_not_take_away_what_the_guarantees_stand_on(loaded, optio
 
     assert f'options has "{option}"' in raised.value.message
     assert raised.value.required
+
+
+def test_how_long_a_batch_should_take_is_of_the_trigger(loaded):
+    config = loaded(('trigger = "10 seconds"', 'trigger = "10 seconds"\nbatch_time = "30 seconds"'))
+
+    assert config.trigger.batch_time == timedelta(seconds=30)
+    assert loaded().trigger.batch_time is None
+
+
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        ('batch_time = "0 seconds"', "batch_time is of no length"),
+        ('batch_time = "soon"', 'batch_time is "soon", which is not a duration'),
+        (
+            'trigger = "real-time"\nbatch_time = "30 seconds"',
+            "batch_time is there, and the trigger is real-time",
+        ),
+    ],
+)
+def test_a_batch_time_that_cannot_be_is_refused(loaded, new, said):
+    with pytest.raises(ConfigurationError) as refused:
+        loaded(('trigger = "10 seconds"', new))
+
+    assert said in str(refused.value)
+
+
+def test_a_batch_time_is_refused_where_no_source_can_be_limited(loaded):
+    of_files = """connector = "files"
+path = "data/trades"
+format = "json"
+schema = "trade_id string, client string, notional decimal(10,2), ts long"
+event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds", max_future = "5 minutes" }
+"""
+
+    with pytest.raises(ConfigurationError, match="no source of the job can give a batch less"):
+        loaded(
+            ('trigger = "10 seconds"', 'batch_time = "30 seconds"'),
+            (of_files, 'connector = "rate"\nrows_per_second = 5\n'),
+            ('[profile.local.source.trades]\npath = "elsewhere"\n', ""),
+        )

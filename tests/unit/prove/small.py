@@ -239,7 +239,7 @@ def _left(shape: Shape, model: Expectation, events: Mapping[str, Event]) -> Quer
         late += [
             OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "late"}) for trace in outcome.left_by("late")
         ]
-        copies = outcome.left_by("duplicate")
+        copies = outcome.dropped
         dropped += [OutputRow(outcome.batch, file, {"_trace": trace, "total": 1.5, "reason": "a copy"}) for trace in copies]
         for trace in outcome.left_by("rejected"):
             original = {"reason": "total > 0", "original": events[trace].record.decode("utf-8", "replace")}

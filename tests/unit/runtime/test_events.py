@@ -44,6 +44,7 @@ from streamproof.runtime.watching.events import (
     WatermarkLeapt,
     listeners_in,
 )
+from streamproof.runtime.watching.hot_keys import HotKeys
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures
@@ -206,7 +207,9 @@ def protocol(store, heard) -> BatchProtocol:
         deciding=Deciding(query, publisher),
         publisher=publisher,
         losses=losses,
-        watch=Watch(Leaps("kept"), QuietSources("kept", ()), IdleSources("kept", (), {}), SimpleNamespace(look=list)),
+        watch=Watch(
+            Leaps("kept"), QuietSources("kept", ()), IdleSources("kept", (), {}), SimpleNamespace(look=list), HotKeys("kept", 4, {})
+        ),
         commits=Commits(query.journal.logs, events, Measures(())),
     )
 

@@ -10,7 +10,8 @@ from streamproof.connectors.kafka.source import TopicSource
 from streamproof.connectors.lag import Lag
 from streamproof.core.phases import Phase
 from streamproof.runtime.watching import measures
-from streamproof.runtime.watching.events import BatchCommitted, OperatorState
+from streamproof.runtime.watching.events import BatchCommitted
+from streamproof.runtime.watching.figures import OperatorState
 from streamproof.runtime.watching.measures import Measures, Stopwatch
 
 FILES = FilesSource(connector="files", path="data", format="parquet")

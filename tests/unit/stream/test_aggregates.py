@@ -86,3 +86,14 @@ def test_the_places_of_a_frequency_sketch_keep_its_error(k, error, places):
 
     assert tracked == int(places * 0.75) >= k
     assert 3.5 / places <= error / 2, "the library's own bound"
+
+
+def test_a_spark_without_the_sketch_of_frequent_values_is_said_when_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr("streamproof._jvm.installed_spark", lambda: "4.0.5")
+
+    with pytest.raises(JobDefinitionError, match=r"sketch.top_k\(\) on Spark 4.0.5") as refused:
+        sp.sketch.top_k("path", 3)
+
+    assert "since 4.1" in str(refused.value)
+    monkeypatch.setattr("streamproof._jvm.installed_spark", lambda: "4.1.4")
+    assert sp.sketch.top_k("path", 3).k == 3

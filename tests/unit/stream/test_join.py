@@ -6,7 +6,8 @@ import pytest
 
 from streamproof.core.sides import LATE_OF, UNMATCHED_OF
 from streamproof.errors import JobDefinitionError
-from streamproof.stream import Outputs, Stream, tumbling
+from streamproof.stream import Outputs, Stream, hopping, session, tumbling
+from streamproof.stream.aggregates import sketch
 from streamproof.stream.node import source
 
 ORDERS, PAYMENTS, RETURNS = (Stream(source(name)) for name in ("orders", "payments", "returns"))
@@ -53,8 +54,21 @@ def test_arguments_that_make_no_sense_are_refused(given, said):
         (lambda: joined().join(RETURNS, on="order_id", between=WITHIN), "join() stands after join()"),
         (lambda: ORDERS.deduplicate("order_id").join(PAYMENTS, on="order_id", between=WITHIN), "join() stands after deduplicate()"),
         (lambda: RETURNS.join(joined(), on="order_id", between=WITHIN), "join() stands after join()"),
-        (lambda: joined().window(tumbling("1 minute")), "window() stands after join()"),
-        (lambda: joined().deduplicate("order_id"), "deduplicate() stands after join()"),
+        (lambda: joined().window(tumbling("1 minute"), emit="early"), 'A window stands after join(), and has emit="early"'),
+        (
+            lambda: joined().transform(lambda rows: rows).window(tumbling("1 minute")),
+            "transform() stands between join() and a window",
+        ),
+        (lambda: joined().window(hopping("2 minutes", every="1 minute")), "A window that overlaps stands after join()"),
+        (lambda: joined().window(session("1 minute"), by="order_id"), "A session stands after join()"),
+        (
+            lambda: joined().window(tumbling("1 minute")).aggregate(n=sketch.distinct("v")),
+            "is declared, and its window stands after join()",
+        ),
+        (lambda: joined().deduplicate("order_id", within="1 day", order_by="at", keep="last"), "deduplicate() stands after join()"),
+        (lambda: joined().transform(lambda rows: rows).deduplicate("order_id"), "deduplicate() stands after join()"),
+        (lambda: joined().deduplicate("order_id").deduplicate("order_id"), "deduplicate() stands after join()"),
+        (lambda: joined().deduplicate("order_id").window(tumbling("1 minute"), emit="early"), "A window stands after join()"),
         (lambda: joined().latest("order_id", order_by="v", within="1 day"), "latest() stands after join()"),
         (lambda: joined().filter("true", name="all"), "filter() stands after join()"),
         (lambda: joined().union(RETURNS), "union() of a stream after join()"),
@@ -108,3 +122,11 @@ def test_a_column_of_the_right_stream_that_the_left_one_has_too_is_called_otherw
     ]
     with pytest.raises(JobDefinitionError, match="gives two columns at_right"):
         operator._names(["order_id", "at", "at_right"], ["order_id", "at"])
+
+
+def test_what_stands_after_a_join_has_no_late_rows_of_its_own_and_leaves_rows_open_in_the_join():
+    node = joined().deduplicate("order_id").node
+
+    assert {str(side) for side in node.sides} == {*map(str, (*LATE_OF, *UNMATCHED_OF)), "rejected", "duplicate"}
+    assert (node.passes_on, node.deduplicates, node.open_are) == (True, True, "row")
+    assert (joined().node.passes_on, ORDERS.deduplicate("order_id").node.passes_on) == (False, False)

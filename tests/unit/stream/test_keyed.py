@@ -157,3 +157,19 @@ def test_types_are_looked_at_without_spark(given, said):
 
     assert len(found) == (said is not None)
     assert said is None or said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("given", "always"),
+    [
+        ({}, True),
+        ({"each": "array(n, n)"}, True),
+        ({"each": "array()"}, False),
+        ({"each": "held"}, False),
+        ({"when": "n > 1"}, False),
+    ],
+)
+def test_a_proof_looks_for_absorbed_records_where_a_step_can_give_no_row(given, always):
+    stream = keyed(on_row=sp.step(set={"n": "n + 1"}, emit=sp.emit("n", **given)))
+
+    assert (stream.node.operator.exercises() == ()) is always

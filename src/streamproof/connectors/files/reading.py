@@ -27,7 +27,9 @@ ALL_FILES = {"ignoreExtension": "true"}
 """A setting of Hadoop's (avro.mapred.ignore.inputs.without.extension) would leave files out without a word; of Parquet it says nothing."""
 
 
-def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, stream: bool, trace: bool) -> DataFrame:
+def read(
+    spark: SparkSession, name: str, source: "FilesSource", path: str, *, stream: bool, trace: bool, intake: str = ""
+) -> DataFrame:
     """The source's rows as they lie in the files.
 
     For JSON: the declared columns, `_corrupt` (why a record does not fit) and `_original` (the bytes of the line); for CSV and text `_problem`
@@ -43,7 +45,7 @@ def read(spark: SparkSession, name: str, source: "FilesSource", path: str, *, st
     columns = folders.of_paths(name, schema, folder, [TRACE] if trace else [])
 
     def rows(reader: str, of_file: StructType, options: Mapping[str, str]) -> DataFrame:
-        how = {**options, **(_how_a_stream_reads(source) if stream else {})}
+        how = {**options, **(_how_a_stream_reads(source, intake) if stream else {})}
         asked = _jvm.Reader(reader, of_file, how)
         return _jvm.rows_of_files(spark, folder, asked, source=name, of_paths=columns, may_be_named=schema.names, stream=stream)
 
@@ -76,10 +78,10 @@ def _texts(*names: str) -> StructType:
     return StructType([StructField(name, StringType()) for name in names])
 
 
-def _how_a_stream_reads(source: "FilesSource") -> dict[str, str]:
+def _how_a_stream_reads(source: "FilesSource", intake: str) -> dict[str, str]:
     # Spark's default leaves out, without a word, what is a week older than the newest file, and forgets that it has read it.
     limit = {"maxFilesPerTrigger": str(source.files_per_batch)} if source.files_per_batch else {}
-    return {"maxFileAge": _ANY_AGE, **limit}
+    return {"maxFileAge": _ANY_AGE, **({_jvm.INTAKE: intake} if intake else limit)}
 
 
 def _schema(spark: SparkSession, name: str, source: "FilesSource", folder: _jvm.Folder) -> StructType:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.config.columns import columns_of, require_said
 from streamproof.connectors.source import Looked, Past, Source
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import FilesSource, JobConfig
     from streamproof.connectors.files.noticing import FolderNotices
+    from streamproof.core.manifest import Fingerprint
 
 _LOCAL = re.compile(r"^file:/+")
 
@@ -32,15 +33,24 @@ class FolderSource(Source):
 
     config: "FilesSource"
 
+    counts: ClassVar[str] = "files"
+
+    @property
+    def most(self) -> int | None:
+        return self.config.files_per_batch
+
+    def taken(self, number: int, batch: "Fingerprint") -> int:
+        return len(batch.files.get(str(number), ()))
+
     @property
     def path(self) -> str:
         """The whole path of the folder."""
         return self.resolve(self.config.path)
 
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
         from streamproof.connectors.files.reading import read
 
-        return read(spark, self.name, self.config, self.path, stream=stream, trace=trace)
+        return read(spark, self.name, self.config, self.path, stream=stream, trace=trace, intake=intake)
 
     def look(self, job: "JobConfig") -> Looked:
         path = self.config.path

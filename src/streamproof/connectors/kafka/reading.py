@@ -22,7 +22,7 @@ PREFIX = "kafka_"
 """What the names of the record's own columns begin with, where `include` asks for them."""
 
 
-def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool) -> DataFrame:
+def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool, intake: str = "") -> DataFrame:
     """The records of the topics.
 
     The declared columns, `_corrupt` (why a value does not fit; in a registry's format `_problem`),
@@ -32,10 +32,14 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     such header. In proofs also `_trace` (string).
     """
     schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
-    reader = (spark.readStream if stream else spark.read).format("kafka").options(**_options(source))
+    reader = (
+        (spark.readStream if stream else spark.read).format(_jvm.PACED_TOPICS if intake else "kafka").options(**_options(source))
+    )
     if stream:
         reader = reader.option("startingOffsets", source.start)
-        if source.records_per_batch:
+        if intake:
+            reader = reader.option(_jvm.INTAKE, intake)
+        elif source.records_per_batch:
             reader = reader.option("maxOffsetsPerTrigger", source.records_per_batch)
     else:  # Spark asks for the newest offsets at each action: a table that is read twice would end elsewhere the second time
         reader = reader.option("endingOffsets", ends_now(spark, f"[source.{name}]", source, committed=source.read == "committed"))

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from streamproof.checkpoint.logs import positions_in
+from streamproof.checkpoint.logs import is_initial_positions, parse_initial_positions, positions_in
 from streamproof.connectors import carried
 from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.connectors.lag import Lag
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig, KafkaSource
     from streamproof.connectors.lag import PartitionLag
+    from streamproof.core.manifest import Fingerprint
     from streamproof.core.notes import Note
 
 
@@ -28,11 +29,27 @@ class TopicSource(Source):
     config: "KafkaSource"
 
     jars: ClassVar[Sequence[Jars]] = (SPARK_KAFKA,)
+    counts: ClassVar[str] = "records"
+    first: ClassVar[int] = 10_000
 
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool) -> "DataFrame":
+    @property
+    def most(self) -> int | None:
+        return self.config.records_per_batch
+
+    def taken(self, number: int, batch: "Fingerprint") -> int:
+        """By the offsets: the marks of transactions have some too, and the connector's own limit counts them as well."""
+        start = batch.starts.get(str(number), "")
+        begins = parse_initial_positions(start) if is_initial_positions(start) else positions_in(start) if start else None
+        end, taken = batch.offsets[number], 0
+        for topic, ends in ((positions_in(end) if end != "-" else None) or {}).items():
+            before = (begins or {}).get(topic, {})
+            taken += sum(max(0, position - before.get(partition, 0)) for partition, position in ends.items())
+        return taken
+
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
         from streamproof.connectors.kafka.reading import read
 
-        return read(spark, self.name, self.config, stream=stream, trace=trace)
+        return read(spark, self.name, self.config, stream=stream, trace=trace, intake=intake)
 
     def look(self, job: "JobConfig") -> Looked:
         return Looked.not_from_here(f"{', '.join(self.config.topic)} at {self.config.servers}{self.config.by_registry}")

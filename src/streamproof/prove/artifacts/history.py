@@ -26,7 +26,7 @@ from streamproof.prove.oracle.rows import RowKey, WindowKey
 from streamproof.prove.oracle.facts import Key, OneOfKey
 from streamproof.prove.oracle.operators.twin import Grouped, Held
 from streamproof.prove.oracle.query import Node
-from streamproof.prove.oracle.trace import Vector, event_id
+from streamproof.prove.oracle.trace import Vector, events_of
 from streamproof.prove.scenario.scenario import Expect
 
 __all__ = [
@@ -243,7 +243,7 @@ class QueryView:
 
     def identity(self, trace: str) -> str:
         """What a row is known by: its trace, or where it is not promised which copy stays, its event."""
-        return event_id(trace) if self.model.query.any_stays else trace
+        return events_of(trace) if self.model.query.any_stays else trace
 
     @cached_property
     def given_once(self) -> Mapping[str, tuple[str, int]]:

@@ -93,7 +93,7 @@ def found_places(view: QueryView) -> Mapping[str, Vector]:
     """
     if any(node.twin.waits is not None or node.twin.pairs is not None for node in view.model.query.keeping):
         require_read(view)
-    if view.model.query.pairs is not None:
+    if view.model.query.output.twin.pairs is not None:
         emitted = Vector.of(_come_out(view))
     else:
         emitted = _sum(view.sums.values()) if view.windowed else _traces(view.main).plus(Vector.of(view.replaced))
@@ -153,5 +153,6 @@ def _sum(vectors: Iterable[Vector]) -> Vector:
 
 def _traces(output: OutputHistory) -> Vector:
     """Rows by their traces; a row without one counts, with no hash, so that it does not pass for another. Further rows of a record do not."""
-    traces = [row.trace for row in output.rows if row.trace is None or not is_further(row.trace)]
-    return Vector(len(traces), Vector.of(trace for trace in traces if trace is not None).hash)
+    without = sum(row.trace is None for row in output.rows)
+    traces = Vector.of(trace for row in output.rows for trace in row.traces if not is_further(trace))
+    return traces.plus(Vector(without))

@@ -7,7 +7,7 @@ from streamproof.prove.artifacts.history import History, OutputHistory, OutputRo
 from streamproof.prove.checkers import Finding, checker, require_decided
 from streamproof.prove.checkers.side_rows import Code
 from streamproof.prove.checkers.wording import published
-from streamproof.prove.oracle.trace import event_id
+from streamproof.prove.oracle.trace import apart, events_of, together
 
 
 @checker("duplicate-routing")
@@ -56,15 +56,15 @@ def _copies(history: History, view: QueryView, output: OutputHistory) -> Iterato
     """By event how many copies each batch has dropped and delivered, each copy counted once."""
     dropped, delivered = defaultdict[str, Counter[int]](Counter), defaultdict[str, Counter[int]](Counter)
     for outcome in view.batches:
-        for trace in outcome.left_by("duplicate", output.side.name):
-            dropped[event_id(trace)][outcome.batch] += 1
+        for row in outcome.side("duplicate", output.side.name):
+            dropped[events_of(together(row.traces))][outcome.batch] += 1
     for trace, batch in {(row.trace, row.batch) for row in output.rows if row.trace is not None}:
-        delivered[event_id(trace)][-1 if batch is None else batch] += 1
+        delivered[events_of(trace)][-1 if batch is None else batch] += 1
     for event in sorted({*dropped, *delivered}):
         wanted, found = dropped[event], delivered[event]
         if wanted == found:
             continue
-        how = f"it {history.came_in(view, history.copies(event)[0])}"
+        how = f"it {history.came_in(view, history.copies(apart(event)[0])[0])}"
         batch, sides = max((*wanted, *found)), (_rows(wanted.total()), _rows(found.total()))
         if found.total() < wanted.total():
             what = f"has a copy that was dropped and was not delivered in {output.name}"

@@ -9,7 +9,7 @@ from streamproof.core.account import PLACES, Account
 from streamproof.prove.oracle.arrived import BatchRead
 from streamproof.prove.oracle.operators.twin import Held, Step
 from streamproof.prove.oracle.query import Node, Query
-from streamproof.prove.oracle.rows import UNKNOWN, Row, RowKey, WindowContents, WindowKey
+from streamproof.prove.oracle.rows import DUPLICATE, UNKNOWN, Row, RowKey, WindowContents, WindowKey
 from streamproof.prove.oracle.trace import Vector, together
 
 _NOTHING = Step()
@@ -76,10 +76,31 @@ class BatchOutcome:
         """What the rows that come out are known by, each by the traces of its records; none of windows."""
         return tuple(together(row.traces) for row in self.out.rows if row.group is None)
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """What the rows are known by in whose place another one is, a copy of them."""
+        return tuple(together(row.traces) for row in self.side(DUPLICATE[0]))
+
     @cached_property
     def expanded(self) -> tuple[str, ...]:
-        """Where a record can lie in several windows, its trace for each further one."""
-        return tuple(trace for step in self.steps.values() for trace in step.expanded)
+        """Where a record can lie in several windows, its trace for each further one; where rows of a join go on, that of each record in them."""
+        further = [trace for step in self.steps.values() for trace in step.expanded]
+        return (*further, *(trace for step in self._going_on for row in step.rows for trace in row.traces))
+
+    @cached_property
+    def gathered(self) -> tuple[str, ...]:
+        """The traces of the records that have left a join whose rows go on: each is counted in its rows, and waits no more."""
+        return tuple(trace for step in self._going_on for trace in step.records)
+
+    @property
+    def further(self) -> int:
+        """How many more (record, place) there are by this batch than it has read records; below zero where more have left a join than went on."""
+        return len(self.expanded) - len(self.gathered)
+
+    @property
+    def _going_on(self) -> list[Step]:
+        """What joins make of the batch whose rows go on to another operator with state."""
+        return [step for node, step in self.steps.items() if node.twin.pairs is not None and node is not self.output]
 
     def side(self, kind: str, name: str = "") -> list[Row]:
         """The rows that leave by side outputs of a kind; with a name by that of them only."""
@@ -173,7 +194,9 @@ class Expectation:
         return {
             **aside,
             "input": Vector.of(trace for outcome in self.batches for trace in outcome.traces),
-            "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded),
+            "expanded": Vector.of(trace for outcome in self.batches for trace in outcome.expanded).minus(
+                Vector.of(trace for outcome in self.batches for trace in outcome.gathered)
+            ),
             "emitted": Vector.of(self.survivors),
             "open_state": Vector.of(self._waiting),
         }

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from streamproof.prove.oracle.rows import Row, WindowContents, WindowKey
-from streamproof.prove.oracle.trace import hash_of
+from streamproof.prove.oracle.trace import hash_of, together
 from streamproof.prove.oracle.windows import PlainWindow
 
 By = tuple[Any, ...]
@@ -28,10 +28,12 @@ class _Open:
     end_us: int
     hash: int = 0
     traces: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     parts: list[tuple[WindowKey, WindowContents]] = field(default_factory=list)
 
     def frozen(self) -> WindowContents:
-        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us, tuple(self.parts))
+        rows = tuple(self.rows) if len(self.rows) < len(self.traces) else ()
+        return WindowContents(len(self.traces), self.hash, tuple(self.traces), self.end_us, tuple(self.parts), rows)
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Windows:
     def pairs(self, rows: Iterable[Row]) -> list[Pair]:
         """The rows, one for each of their windows; a row without an event time is in none."""
         return [
-            Pair(row, tuple(row.values[name] for name in self.by), start, end)
+            Pair(row, tuple(row.values.get(name) for name in self.by), start, end)  # of a join a row may be of one side only
             for row in rows
             if row.time_us is not None
             for start, end in self.kind.of_event(row.time_us, self.kind.gap_in(row.values))
@@ -63,6 +65,7 @@ class Windows:
             key, window = self._met(pair) if self.kind.merges else self._of(pair)
             window.hash += sum(hash_of(trace) for trace in pair.row.traces)
             window.traces += pair.row.traces
+            window.rows.append(together(pair.row.traces))
             window.parts += [(pair.row.group.key, pair.row.group.contents)] if pair.row.group is not None else []
             self.open[key] = window
             self._starts.setdefault(key[0], set()).add(key[1])
@@ -95,5 +98,6 @@ class Windows:
             start, merged.end_us = min(start, key[1]), max(merged.end_us, window.end_us)
             merged.hash += window.hash
             merged.traces = window.traces + merged.traces
+            merged.rows = window.rows + merged.rows
             merged.parts = window.parts + merged.parts
         return (by, start), merged

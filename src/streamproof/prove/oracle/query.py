@@ -146,10 +146,10 @@ class Query:
         """What the rows that come out are of; None where they are rows as they came."""
         return self.output.twin.grouped
 
-    @property
+    @cached_property
     def pairs(self) -> Pairs | None:
-        """What the rows that come out are made of, where they are of two inputs."""
-        return self.output.twin.pairs
+        """What the rows that come out are made of, where they are of two inputs; of windows that stand after a join, what these hold."""
+        return next((node.twin.pairs for node in self.keeping if node.twin.pairs is not None), None)
 
     @cached_property
     def together(self) -> tuple[tuple[str, ...], ...]:

@@ -29,7 +29,7 @@ RowKey = tuple[WindowKey, int]
 class WindowContents:
     """The events in a window: how many, the sum of their hashes, and their traces in the order they came; and its end, microseconds UTC.
 
-    Of a window of windows `parts` are those that went into it.
+    Of a window of windows `parts` are those that went into it. Where rows are of several records, `rows` has what each is known by.
     """
 
     count: int
@@ -37,6 +37,12 @@ class WindowContents:
     traces: tuple[str, ...]
     end_us: int
     parts: "tuple[tuple[WindowKey, WindowContents], ...]" = ()
+    rows: tuple[str, ...] = ()
+
+    @property
+    def members(self) -> tuple[str, ...]:
+        """What each of its rows is known by: a record by its trace, a row of several by all of theirs."""
+        return self.rows or self.traces
 
     @property
     def vector(self) -> Vector:

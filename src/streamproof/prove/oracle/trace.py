@@ -18,6 +18,11 @@ def apart(name: str) -> tuple[str, ...]:
     return tuple(name.split(_BETWEEN))
 
 
+def events_of(name: str) -> str:
+    """What a row is known by where copies of events are like them: the events of its records, side by side."""
+    return together(event_id(trace) for trace in apart(name))
+
+
 def event_id(trace: str) -> str:
     """The event that a record is, or is a copy of: "e-000123" for "e-000123+1"."""
     return trace.partition("+")[0]

@@ -1,6 +1,6 @@
 """The doors of a batch: what leaves by them is collected, and counted while the rows pass."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -12,11 +12,13 @@ from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.clock import now_utc, to_micros
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.runtime.batch.staging import merged_schema
-from streamproof.runtime.rows.doors import duplicate_row, late_row, no_tables, rejected_row
+from streamproof.runtime.rows.doors import AFTER, duplicate_row, late_row, no_tables, rejected_row
 from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import NUMBER, ORIGINAL, REASON, quoted
 
 _BEFORE_ALL = -(2**63)
+RECORDS_AFTER = "records-after-"
+"""With the name of an operator: the records that the rows are of that go on from there."""
 ONCE = "once"
 """What a deduplication lets pass."""
 
@@ -80,6 +82,13 @@ class BatchDoors:
 
     def expanded(self, rows: DataFrame, further: Column) -> DataFrame:
         return self._observing(rows, "expanded", F.count_if(further))
+
+    def watched(self, rows: DataFrame, key: Sequence[str], operator: str) -> DataFrame:
+        """A batch has no partition that is there for long."""
+        return rows
+
+    def going_on(self, rows: DataFrame, records: Column, *, after: str) -> DataFrame:
+        return self.counted(self.counted(rows, f"{AFTER}{after}"), f"{RECORDS_AFTER}{after}", F.sum(records))
 
     def once(self, rows: DataFrame, key: list[str]) -> DataFrame:
         """The rows without the copies of a key, counted on both sides."""

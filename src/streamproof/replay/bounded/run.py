@@ -13,14 +13,15 @@ from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import display
-from streamproof.core.sides import copies_in
+from streamproof.core.sides import UNMATCHED_OF, copies_in
 from streamproof.errors import ConfigurationError, StreamproofError
-from streamproof.replay.bounded.doors import BatchDoors
+from streamproof.replay.bounded.doors import RECORDS_AFTER, BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
 from streamproof.replay.diff.sides import is_remote
 from streamproof.runtime.adding_up import require_adds_up
-from streamproof.runtime.batch.held import gone_in
+from streamproof.runtime.batch.held import GoneOn, gone_in, gone_on
 from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.rows.doors import AFTER
 from streamproof.runtime.spark.connector_jars import connector_jars
 from streamproof.runtime.spark.environment import find_spark
 from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
@@ -152,15 +153,28 @@ class _Computing:
         for side in query.root.sides:
             found[side.kind] = counts.get(str(side), 0) + (found.get(side.kind, 0) if side.name else 0)
         found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
-        if query.root.holds_rows:
-            alone = found.get("unmatched", 0)
+        alone, further = sum(counts.get(str(side), 0) for side in UNMATCHED_OF), counts.get("expanded", 0)
+        if query.root.passes_on:
+            joined, once = (
+                GoneOn(counts.get(f"{AFTER}{name}", 0), counts.get(f"{RECORDS_AFTER}{name}", 0)) for name in ("join", "deduplicate")
+            )
+            found |= gone_on(
+                {**found, "input": counts["input"]},
+                {"met": joined.rows + alone, "duplicate": counts["duplicate"]},
+                joined=joined,
+                once=once if query.root.deduplicates else None,
+                out=counts.get("records", 0),
+                alone=alone,
+            )
+            further = found["expanded"]
+        elif query.root.holds_rows:
             met = {"met": counts["rows"] + alone}  # nobody counts them between the join and a transform behind it
             found |= gone_in({**found, "input": counts["input"]}, met, rows=counts["rows"], alone=alone)
         account = QueryAccount(
             name,
             counts["input"],
             Account.of(found),
-            expanded=counts.get("expanded", 0),
+            expanded=further,
             duplicates_in=asked,
             duplicates_written=found["duplicate"] if asked else 0,
         )

@@ -27,7 +27,7 @@ class Describing:
         """What an attempt has staged, as a manifest that nobody has written yet."""
         identity, sinks, manifests = self.query.identity, self.query.sinks.by_name, self.query.journal.manifests
         before = self._before(batch)
-        counts = since(staged.counts, before)
+        counts = since(staged.counts, before, goes_on=self.query.root.passes_on)
         totals = {
             f"total.{key}": counts.get(key, 0) + (before.counts.get(f"total.{key}", 0) if before else 0)
             for key in (*OF_A_BATCH, WRITTEN_COPIES)

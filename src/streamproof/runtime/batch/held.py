@@ -5,13 +5,14 @@ left by no side, and is no longer in state: rows are counted before the join and
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from streamproof.core.account import COUNTED
 from streamproof.core.manifest import Manifest
 
 HELD = "held"
 """Under what a manifest counts the rows that are in state after its batch."""
-_EMITTED = "emitted"
+_EMITTED, _EXPANDED, _DUPLICATE = "emitted", "expanded", "duplicate"
 
 
 def gone_in(counts: Mapping[str, int], measured: Mapping[str, int], *, rows: int, alone: int) -> dict[str, int]:
@@ -35,8 +36,51 @@ def gone_in(counts: Mapping[str, int], measured: Mapping[str, int], *, rows: int
     return {_EMITTED: counts.get("input", 0) - aside - measured.get("dropped", 0) + doubled - held, HELD: held}
 
 
-def since(counts: Mapping[str, int], before: Manifest | None) -> dict[str, int]:
-    """The counts of a batch, with what has left the state among what has come out, given the manifest of the batch before."""
+@dataclass(frozen=True)
+class GoneOn:
+    """How many rows have gone on from an operator, and how many records they are of."""
+
+    rows: int = 0
+    records: int = 0
+
+
+def gone_on(
+    counts: Mapping[str, int], measured: Mapping[str, int], *, joined: GoneOn, once: GoneOn | None, out: int, alone: int
+) -> dict[str, int]:
+    """What a batch has beyond its input where the rows of a join go on, as `expanded`, and what is in the state of the join after it; `expanded`
+    is told by the batch before. And of a deduplication after the join the records of the rows that it has dropped.
+
+    A row that Spark drops as late, in the join or after it, makes the account wrong, and so does one that gets lost between them (R31).
+
+    Parameters
+    ----------
+    counts, measured, alone
+        As in `gone_in`; of a deduplication Spark counts the rows that it drops ("duplicate").
+    joined, once
+        What went on from the join, and from a deduplication after it, where there is one.
+    out
+        How many records the rows of the main output are of.
+    """
+    aside = sum(counts.get(place, 0) for place in COUNTED if place not in (_EMITTED, _DUPLICATE))
+    held = measured.get(HELD, 0)
+    left = counts.get("input", 0) - aside - measured.get("dropped", 0) - held
+    lost = measured.get("met", 0) - alone - joined.rows
+    found = {_EXPANDED: joined.records + lost - left, HELD: held, _EMITTED: out}
+    if once is None:
+        return found
+    untold = joined.rows - once.rows - measured.get("duplicate", 0)
+    return {**found, _DUPLICATE: joined.records - once.records - untold}
+
+
+def since(counts: Mapping[str, int], before: Manifest | None, *, goes_on: bool = False) -> dict[str, int]:
+    """The counts of a batch, with what has left the state of a join since the batch before, given the manifest of that.
+
+    Parameters
+    ----------
+    goes_on
+        Whether its rows go on to another operator with state: what has left is then in their rows, else among what has come out.
+    """
     if HELD not in counts:
         return dict(counts)
-    return {**counts, _EMITTED: counts[_EMITTED] + (before.counts.get(HELD, 0) if before is not None else 0)}
+    held = before.counts.get(HELD, 0) if before is not None else 0
+    return {**counts, **({_EXPANDED: counts[_EXPANDED] - held} if goes_on else {_EMITTED: counts[_EMITTED] + held})}

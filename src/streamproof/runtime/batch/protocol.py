@@ -17,6 +17,7 @@ from streamproof.runtime.batch.commits import Commits
 from streamproof.runtime.batch.contradictions import taken_away
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.batch.describing import Describing, counts_of
+from streamproof.runtime.batch.pacing import Pace
 from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.batch.staging import REASON, Staging
 from streamproof.runtime.batch.started import StartedQuery
@@ -80,6 +81,7 @@ class BatchProtocol:
     commits: Commits
     parking: Parking | None = None
     tables: QueryTables | None = None
+    pace: Pace = field(default_factory=Pace)
     ending: bool = field(init=False, default=False)
     failure: Exception | None = field(init=False, default=None)
     done: Done = field(init=False, default_factory=Done)
@@ -116,9 +118,10 @@ class BatchProtocol:
         logs = logs if self.tables is None else self.tables.noted(batch, logs)
         files = sum(len(read) for read in logs.fingerprint.files.values())
         watermark = instant(logs.fingerprint.watermark_ms)
-        self.events.emit(BatchPlanned(name, batch, watermark, files))
+        self.events.emit(BatchPlanned(name, batch, watermark, files, self.pace.limits))
         journal.logs.require_inputs(logs, batch, whole=self.query.whole_files)
-        staged = self.describing.manifest(batch, attempt, logs, self.staging.stage(rows, batch, attempt, logs, watch))
+        work = self.staging.stage(rows, batch, attempt, logs, watch)
+        staged = self.describing.manifest(batch, attempt, logs, work)
         manifest = self.deciding.decide(staged)
         watch.enter(None)
         standing = monotonic_seconds()
@@ -139,6 +142,8 @@ class BatchProtocol:
             self.parking.prune(batch)
         self.done.add(manifest)
         self.watch.saw(batch, logs, rows, manifest.counts[LATE.kind], self.events)
+        self.watch.saw_keys(batch, work.by_key, rows, self.events)
+        self.pace.saw(logs.fingerprint)
         self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds)
 
     def _is_published(self, batch: int) -> None:

@@ -15,17 +15,18 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
-from streamproof.core.sides import LATE, REJECTED, Side
+from streamproof.core.sides import LATE, REJECTED, UNMATCHED_OF, Side
 from streamproof.runtime.batch.contradictions import already_staged
-from streamproof.runtime.batch.held import gone_in
+from streamproof.runtime.batch.held import GoneOn, gone_in, gone_on
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
-from streamproof.runtime.rows.doors import EXPANDED, PARKED, require_every_copy
+from streamproof.runtime.rows.doors import AFTER, EXPANDED, KEYS, PARKED, require_every_copy
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
+from streamproof.runtime.watching.hot_keys import Counted
 from streamproof.runtime.watching.measures import Stopwatch
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ REASON = "reason"
 
 @dataclass(frozen=True)
 class Staged:
-    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait."""
+    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait; by operator what was counted by key."""
 
     sections: tuple[Section, ...]
     counts: Mapping[str, int]
     parked: tuple[Parked, ...]
+    by_key: Mapping[str, Counted] = field(default_factory=dict)
 
 
 @dataclass
@@ -109,7 +111,7 @@ class Staging:
             digest, files = digest + on_time.digest(self.columns.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
-        return Staged((*sections, *of_sides), counts, parked)
+        return Staged((*sections, *of_sides), counts, parked, _by_key(sums))
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
         """The same for a batch whose rows Spark has written to their topic itself; `records` is how many the batch has read.
@@ -164,8 +166,22 @@ class Staging:
             if side in sides:
                 sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
-        if self.query.root.holds_rows:
-            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=counts.get("unmatched", 0)))
+        alone = sum(counts.get(str(side), 0) for side in UNMATCHED_OF)  # not those of a lookup
+        if self.query.root.passes_on:
+            went = {name: GoneOn(found.rows, found.records) for name, found in sums.items() if name.startswith(AFTER)}
+            counts.update(
+                gone_on(
+                    counts,
+                    metrics,
+                    joined=went.get(f"{AFTER}join", GoneOn()),
+                    once=went.get(f"{AFTER}deduplicate", GoneOn()) if self.query.root.deduplicates else None,
+                    out=digest.records,
+                    alone=alone,
+                )
+            )
+            counts[WRITTEN_COPIES] = counts["duplicate"] if counts[WRITTEN_COPIES] else 0  # all of them, or none: see above
+        elif self.query.root.holds_rows:
+            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=alone))
         return sections, counts
 
     def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:
@@ -224,6 +240,12 @@ class Staging:
         """What the rows of a file sum up to, by the task that wrote it."""
         named = _PART.match(file.name)
         return None if named is None else sums.by_partition.get(int(named[1]), DoorSums()).digest(self.columns.floats)
+
+
+def _by_key(sums: Mapping[str, DoorSums]) -> dict[str, Counted]:
+    """By operator what the tasks have counted by key."""
+    counted = {name.partition("."): found for name, found in sums.items()}
+    return {operator: Counted(found.records, found.reasons) for (kind, _, operator), found in counted.items() if kind == KEYS}
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:

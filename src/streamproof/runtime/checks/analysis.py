@@ -89,9 +89,8 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
     """By output the columns of its rows; the steps are those of a start (`start/plan.py`), without checkpoint, sinks and state."""
     guard(spark, query.config.spark)
     real_time = query.config.trigger.real_time
-    for key, value in settings_of_query(
-        query.config.spark, state_stores(real_time=real_time), holds_rows=query.root.holds_rows
-    ).items():
+    settings = settings_of_query(query.config.spark, state_stores(real_time=real_time), holds_rows=query.root.holds_rows)
+    for key, value in {**settings, **query.root.settings}.items():
         spark.conf.set(key, value)
     jvm_doors = _jvm.Doors(spark, query.checkpoint, _NOBODY)
     doors = (RealTimeDoors if real_time else SideDoors)(

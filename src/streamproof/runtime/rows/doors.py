@@ -1,7 +1,7 @@
 """The doors of a running query: diverted rows go to side files by Java functions, in the same pass (SPARK_FACTS)."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import Column, DataFrame
@@ -23,21 +23,27 @@ from streamproof.stream.names import (
     ORIGINAL,
     PROBLEM,
     REASON,
+    RECORDS,
     TRACE,
+    TRACE_HASH,
     WHOSE,
     WINDOW,
     quoted,
 )
 
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW)
+_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW, RECORDS, TRACE_HASH)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
 _LATE = "at or behind the late bound"
 _DUPLICATE = "a row of its key was taken before"
 PARKED = "parked"
 """The door of rows that wait until their window is on time."""
+KEYS = "keys"
+"""What the names of doors begin with that count rows by their key: "keys.window"."""
 EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
+AFTER = "after-"
+"""With the name of an operator another such door: it counts the rows that go on from there, and the records that they are of."""
 
 
 def no_tables(name: str, conditions: Conditions | None = None) -> TableRows:
@@ -101,6 +107,15 @@ class SideDoors:
             self._once_more(EXPANDED), nothing, nothing, []
         )  # a divert would be called through boxed arguments
         return rows_that_pass(rows, F.when(further, counted).otherwise(F.lit(True)))
+
+    def watched(self, rows: DataFrame, key: Sequence[str], operator: str) -> DataFrame:
+        if not key:
+            return rows
+        key_hash = F.xxhash64(*map(quoted, key))
+        return rows_that_pass(rows, self.jvm.hot_keys(self._once_more(f"{KEYS}.{operator}"), key_hash))
+
+    def going_on(self, rows: DataFrame, records: Column, *, after: str) -> DataFrame:
+        return rows_that_pass(rows, self.jvm.tally(f"{AFTER}{after}", F.lit(0).cast("bigint"), records, []))
 
     def _once_more(self, door: str) -> str:
         """The name of a door that every source of a union has: a door occurs once in a plan, and its sums are added up by its name."""

@@ -21,6 +21,7 @@ from streamproof.runtime.start.plan import Planned
 from streamproof.runtime.start.recover import Recovered
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.watching.events import QueryStarted
+from streamproof.runtime.watching.hot_keys import HotKeys
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.measures import Measures
@@ -31,6 +32,7 @@ from streamproof.runtime.watching.watch import Watch
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
+_PARTITIONS = "spark.sql.shuffle.partitions"
 _OF_REAL_TIME = {
     # Of so many batches Spark says what they have read, until the protocol asks; of its own accord of a hundred.
     "spark.sql.streaming.numRecentProgressUpdates": "1000",
@@ -81,6 +83,7 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         quiet=QuietSources(query.name, query.root.sources if query.root.stateful else ()),
         idle=_idle(valid),
         noticed=Noticed(valid.spark, query.inputs.values()),
+        hot_keys=_hot_keys(valid),
     )
     protocol = (RealTimeProtocol if query.config.trigger.real_time else BatchProtocol)(
         query=started,
@@ -93,6 +96,7 @@ def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> Batch
         commits=Commits(valid.journal.logs, valid.events, _measures(valid)),
         parking=parking,
         tables=planned.tables if planned.tables.tables else None,
+        pace=planned.pace,
     )
     planned.tables.failed = protocol.fails
     return protocol
@@ -106,6 +110,14 @@ def _idle(valid: Validated) -> IdleSources:
     idle = IdleSources(query.name, query.root.sources, after if union else {})
     idle.look_back(valid.journal.logs)
     return idle
+
+
+def _hot_keys(valid: Validated) -> HotKeys:
+    """By the partitions that the checkpoint has its state in."""
+    pinned = valid.journal.logs.newest_settings() or {}
+    partitions = int(pinned.get(_PARTITIONS) or valid.spark.conf.get(_PARTITIONS, "200") or 200)
+    columns = {operator.name: operator.grouped_by for operator in reversed(valid.query.root.keeping)}
+    return HotKeys(valid.query.name, partitions, columns)
 
 
 def _measures(valid: Validated) -> Measures:

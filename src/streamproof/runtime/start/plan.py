@@ -10,6 +10,7 @@ from streamproof.connectors.sink import Sink
 from streamproof.core.durations import format_duration
 from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
+from streamproof.runtime.batch.pacing import Pace
 from streamproof.runtime.batch.staging import merged_schema
 from streamproof.runtime.batch.started import Identity
 from streamproof.runtime.binding.bound import BoundQuery
@@ -21,6 +22,7 @@ from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.session import STATE_STORES, slower_state, weaker_state
+from streamproof.runtime.start.pace import pace_of
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tables.versions import QueryTables
 from streamproof.stream.graph import Read, build
@@ -49,6 +51,8 @@ class Planned:
         What the rows of its outputs have.
     tables
         What it looks rows up in.
+    pace
+        How much its batches read.
     """
 
     identity: Identity
@@ -56,6 +60,7 @@ class Planned:
     rows: "DataFrame"
     columns: Columns
     tables: QueryTables
+    pace: Pace
 
 
 def plan(valid: Validated) -> Planned:
@@ -81,7 +86,9 @@ def plan(valid: Validated) -> Planned:
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
     slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.sums else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
-    built = build(query.root, reads(query, spark, doors, stream=True, trace=valid.start.trace), doors)
+    pace = pace_of(query, spark, valid.journal.logs)
+    read = reads(query, spark, doors, stream=True, trace=valid.start.trace, intakes=pace.intakes)
+    built = build(query.root, read, doors)
     made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, parks=query.root.emission.parks, accept_lateness=valid.start.accept_lateness)
     identity = Identity(query.job, query.name, valid.incarnation, run, f"{query.job}.{query.name}.{run}", valid.topics, made_by)
@@ -103,7 +110,7 @@ def plan(valid: Validated) -> Planned:
     for output, found in columns.items():
         for name in query.targets[output]:
             sinks.by_name[name].settle(found)
-    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked), tables)
+    return Planned(identity, jvm_doors, summed.rows, Columns(columns, summed.floats, summed.steps, parked), tables, pace)
 
 
 def _keep_order_of_keys(spark: "SparkSession", pinned: Mapping[str, str] | None) -> None:
@@ -112,16 +119,24 @@ def _keep_order_of_keys(spark: "SparkSession", pinned: Mapping[str, str] | None)
         spark.conf.set(_jvm.KEY_ORDER, pinned.get(_jvm.KEY_ORDER, "false"))
 
 
-def reads(query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> dict[str, Read]:
-    """What comes from each source of a query."""
-    rows = {name: source_rows(query, name, spark, doors, stream=stream, trace=trace) for name in query.sources}
+def reads(
+    query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool, intakes: Mapping[str, str] | None = None
+) -> dict[str, Read]:
+    """What comes from each source of a query; `intakes` names those whose limits are adapted (`Pace.intakes`)."""
+    named = intakes or {}
+    rows = {
+        name: source_rows(query, name, spark, doors, stream=stream, trace=trace, intake=named.get(name, ""))
+        for name in query.sources
+    }
     return {name: Read(rows[name], event_time_of(source)) for name, source in query.sources.items()}
 
 
-def source_rows(query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool) -> "DataFrame":
+def source_rows(
+    query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool, intake: str = ""
+) -> "DataFrame":
     """The accepted rows of one of a query's sources."""
     source = query.inputs[name]
-    return accepted(source.read(spark, stream=stream, trace=trace), name, source.config, doors)
+    return accepted(source.read(spark, stream=stream, trace=trace, intake=intake), name, source.config, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:

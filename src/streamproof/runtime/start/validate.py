@@ -72,7 +72,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     events.note(*guard(spark, query.config.spark))
     stores = state_stores(real_time=query.config.trigger.real_time)
     settings = settings_of_query(query.config.spark, stores, holds_rows=query.root.holds_rows)
-    for key, value in settings.items():
+    for key, value in {**settings, **query.root.settings}.items():
         spark.conf.set(key, value)
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)

@@ -10,10 +10,12 @@ from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.errors import ConfigurationError
+from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
     from streamproof.connectors.lag import Lag
+    from streamproof.connectors.source import Limit
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,8 @@ class BatchPlanned(RunEvent):
     """Spark has planned a batch and begins to work on it.
 
     `watermark` is the one that it was planned with, by which windows end in it, and by which rows are late in the next one; None before the
-    first event time. `files` is how many files it reads.
+    first event time. `files` is how many files it reads. `limits` says of each source that has one how much of it the batch takes at most; of a
+    batch that was planned before this start an adapted one is not known.
     """
 
     kind: ClassVar[str] = "batch-planned"
@@ -78,6 +81,7 @@ class BatchPlanned(RunEvent):
     batch: int
     watermark: datetime | None
     files: int
+    limits: Sequence["Limit"] = ()
 
 
 @dataclass(frozen=True)
@@ -183,29 +187,22 @@ class WatermarkLeapt(RunEvent):
 
 
 @dataclass(frozen=True)
-class OperatorState:
-    """What one operator with state holds after a batch, all its partitions together.
+class HotKey(RunEvent):
+    """A key has so many of the rows that come to an operator that one partition has more to do than the others.
 
-    Parameters
-    ----------
-    operator
-        Spark's name of it, such as "stateStoreSave".
-    rows
-        How many; None where Spark does not count them, which is so unless the job asks for it.
-    updated, removed
-        How many this batch has put there, and taken away.
-    memory_bytes
-        What the state store takes in memory.
-    disk_bytes
-        The files that hold the state; None of a state store without files.
+    It is said by its hash: `xxhash64` of `columns` is `key`. `share` is its part of the `rows` of the batch, at least; `partitions` how long those of
+    the state took, None where Spark has not told it.
     """
 
+    kind: ClassVar[str] = "hot-key"
+    query: str
+    batch: int
     operator: str
-    rows: int | None
-    updated: int
-    removed: int
-    memory_bytes: int
-    disk_bytes: int | None
+    columns: Sequence[str]
+    key: str
+    share: float
+    rows: int
+    partitions: Times | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from streamproof.connectors.lag import Lag
 from streamproof.connectors.source import Source
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.phases import Phase
-from streamproof.runtime.watching.events import BatchCommitted, OperatorState
+from streamproof.runtime.watching.events import BatchCommitted
+from streamproof.runtime.watching.figures import OperatorState
 
 _SPARKS = {
     Phase.PLAN: ("latestOffset", "getBatch", "walCommit", "queryPlanning"),

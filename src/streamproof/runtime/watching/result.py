@@ -29,9 +29,10 @@ class OutputResult:
 
 @dataclass(frozen=True)
 class QueryAccount:
-    """The account of one query since its checkpoint began; `input` counts its records, `expanded` their further windows.
+    """The account of one query since its checkpoint began; `input` counts its records, `expanded` their further windows and joined rows.
 
-    Where windows overlap, a record counts once for each of its windows: input + expanded is what the places add up to.
+    Where windows overlap, a record counts once for each of its windows, and where rows of a join go on, once for each of these: input + expanded
+    is what the places add up to.
 
     `duplicates_in` is the output that duplicates are rows of, where the job returns one, and `duplicates_written` how many are: a checkpoint can
     be older than that output.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Kind = Literal["percentile", "distinct", "top_k"]
 _SIGMAS = 4
 """So many standard errors of a distinct count are its stated error: one count in 16,000 lies beyond them."""
+_FIRST_WITH_TOP_K = (4, 1)
 _LOAD = 0.75
 """How full the table of a frequency sketch gets."""
 
@@ -172,13 +173,26 @@ def top_k(of: str, k: int, *, error: float = 0.01) -> Sketch:
     Raises
     ------
     JobDefinitionError
-        If k or the error makes no sense.
+        If k or the error makes no sense, or if the installed Spark has none: it does since 4.1.
     """
     _require_of("top_k", of)
+    _require_spark_with_top_k()
     _require_error("top_k", error, 0.000_1, 0.5)
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= 1_000:
         raise JobDefinitionError(f"sketch.top_k({k!r}) asks for no number of values.", required="A whole number from 1 to 1,000.")
     return Sketch("top_k", of, float(error), k=k)
+
+
+def _require_spark_with_top_k() -> None:
+    from streamproof._jvm import installed_spark, numbers
+
+    version = installed_spark()
+    if numbers(version) < _FIRST_WITH_TOP_K:
+        raise JobDefinitionError(
+            f"sketch.top_k() on Spark {version}.",
+            required="Spark has a sketch of the most frequent values since 4.1.",
+            remedy='Run the job on 4.1 or later; or make the value part of the key, by=("service", "path"), and count: F.count("*").',
+        )
 
 
 def _require_of(maker: str, of: Any) -> None:

@@ -57,6 +57,16 @@ class Emit:
     each: str | None = None
     to: str | None = None
 
+    @property
+    def always(self) -> bool:
+        """Whether each step gives a row: nothing is asked, and a list that rows are made of is written with its elements."""
+        from sqlglot import exp
+
+        if self.when is not None or self.each is None:
+            return self.when is None
+        listed = parsed(self.each)
+        return isinstance(listed, exp.Array) and bool(listed.expressions)
+
 
 @dataclass(frozen=True)
 class Step:

@@ -9,6 +9,7 @@ from streamproof.core.durations import format_duration, micros_of
 from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Mention
+from streamproof.stream.names import INSTANT, RECORDS, TRACE_HASH
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.windows.window import DELAY
 
@@ -39,6 +40,10 @@ class Deduplicate(OneInput):
     def sides(self) -> Sequence[Side]:
         return (LATE, DUPLICATE)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: a late copy of an event that is forgotten would pass for a new one (R10)."""
         from pyspark.sql import functions as F
@@ -46,7 +51,13 @@ class Deduplicate(OneInput):
         return doors.late(rows, F.unix_micros(event_time))
 
     def hold(self, rows: "DataFrame", event_time: str, doors: "Doors", *, followed: bool) -> Kept:
-        return Kept(self._once(rows, event_time, doors), event_time)
+        from pyspark.sql import functions as F
+
+        once = self._once(rows, event_time, doors)
+        if RECORDS in rows.columns:  # after a join
+            once = doors.going_on(once, F.col(RECORDS), after=self.name)
+            once = once if followed else once.drop(TRACE_HASH, INSTANT)
+        return Kept(once, event_time)
 
     def _once(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         if self.within is None or DELAY not in rows.schema[event_time].metadata:  # a batch has no watermark, and forgets nothing

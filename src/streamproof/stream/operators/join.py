@@ -11,7 +11,7 @@ from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE_OF, UNMATCHED_OF, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.known import Known, Look, Mention
-from streamproof.stream.names import BETWEEN_TRACES, LEFT, RIGHT, TRACE, quoted, visible
+from streamproof.stream.names import BETWEEN_TRACES, INSTANT, LEFT, RECORDS, RIGHT, TRACE, TRACE_HASH, quoted, visible
 from streamproof.stream.operators.operator import Exercise, Kept, Stateful, typed
 from streamproof.stream.problems_of_joins import (
     after_join,
@@ -19,6 +19,8 @@ from streamproof.stream.problems_of_joins import (
     require_no_time_key,
     require_same_types,
 )
+from streamproof.stream.traces import trace_hash
+from streamproof.stream.windows.window import DELAY, delay_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -73,6 +75,10 @@ class Join(Stateful):
         unmatched = (side for side, kept in zip(UNMATCHED_OF, self.how.keeps, strict=True) if not kept)
         return (*LATE_OF, *unmatched)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def admit(self, number: int, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: Spark's join takes no row at or below the watermark of the batch before."""
         from pyspark.sql import functions as F
@@ -100,7 +106,11 @@ class Join(Stateful):
             (key[shown] if shown in key else _of_side(prefix, name)).alias(shown, metadata={})
             for prefix, name, shown in names
         ]
-        return Kept(met.select(*trace, *shown), left.time)
+        if not followed:
+            return Kept(met.select(*trace, *shown), left.time)
+        hidden = [_records(*alone).alias(RECORDS), *([_trace_hash().alias(TRACE_HASH)] if trace else [])]
+        rows = met.select(*hidden, *trace, _instant_of(left, right), *shown)
+        return Kept(doors.going_on(rows, F.col(RECORDS), after=self.name), INSTANT)
 
     def _condition(self, left_time: str, right_time: str) -> "Column":
         """A null matches nothing, not even another null; Spark's join of streams takes two nulls of a key for equal."""
@@ -121,7 +131,7 @@ class Join(Stateful):
         return found
 
     def refuses(self, method: str) -> JobDefinitionError | None:
-        return None if method == "transform()" else after_join(method)
+        return None if method in ("transform()", "window()") else after_join(method)
 
     def columns(self, known: Known, look: Look) -> Known:
         return self.columns_of_all((known,), look)
@@ -200,3 +210,31 @@ def _traces() -> "Column":
     from pyspark.sql import functions as F
 
     return F.concat_ws(BETWEEN_TRACES, _of_side(LEFT, TRACE), _of_side(RIGHT, TRACE)).alias(TRACE)
+
+
+def _instant_of(left: Kept, right: Kept) -> "Column":
+    """When a row happened, for the operator with state after the join: when its left row did; where it has none, its right one.
+
+    It bears the longer delay of both watermarks. Of no row that a later batch gives this is at or below the watermark that leaves the join: a
+    left row waits until that has passed it, and so does a right one.
+    """
+    from pyspark.sql import functions as F
+
+    delays = [found[DELAY] for one in (left, right) if (found := delay_of(one.rows, one.time))]
+    bearing = {DELAY: max(delays)} if delays else {}  # a batch has none
+    return F.coalesce(_of_side(LEFT, left.time), _of_side(RIGHT, right.time)).alias(INSTANT, metadata=bearing)
+
+
+def _records(no_right: "Column", no_left: "Column") -> "Column":
+    """Of how many records a row is (bigint)."""
+    from pyspark.sql import functions as F
+
+    return F.when(no_right | no_left, F.lit(1)).otherwise(F.lit(2)).cast("bigint")
+
+
+def _trace_hash() -> "Column":
+    """The hashes of both records of a row, added up (bigint)."""
+    from pyspark.sql import functions as F
+
+    ours, theirs = (F.coalesce(trace_hash(_of_side(prefix, TRACE)), F.lit(0)) for prefix in (LEFT, RIGHT))
+    return ours + theirs

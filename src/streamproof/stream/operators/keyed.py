@@ -87,6 +87,10 @@ class Keyed(OneInput):
     def emission(self) -> Emission:
         return AsTheyCome()
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.rules.key
+
     def requires(self) -> Sequence[RowWise]:
         return (RequireKey(self.rules.key),)
 
@@ -140,8 +144,7 @@ class Keyed(OneInput):
         )
 
     def exercises(self) -> Sequence[Exercise]:
-        of_rows = [one for one in self.rules.on_row.emits if one.to is None]
-        if any(one.when is None and one.each is None for one in of_rows):
+        if any(one.always for one in self.rules.on_row.emits if one.to is None):
             return ()
         missing = "No record of {query} only changed the state of its key: each gave a row."
         return (

@@ -73,6 +73,10 @@ class Latest(OneInput):
     def emission(self) -> Emission:
         return Changes(self.order_by)
 
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
+
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         """By the event time itself: an old row of a key that is forgotten would pass for its newest (R10)."""
         from pyspark.sql import functions as F

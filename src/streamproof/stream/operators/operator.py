@@ -159,6 +159,16 @@ class Stateful(Operator):
         return timedelta()
 
     @property
+    def grouped_by(self) -> Sequence[str]:
+        """The columns by whose values its rows come together in one task; none where all rows do."""
+        return ()
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """What Spark is told for its sake: settings of the session of its query."""
+        return {}
+
+    @property
     def multiplies(self) -> bool:
         """Whether `ready` makes several rows of one."""
         return False

@@ -13,7 +13,7 @@ from streamproof.stream.names import RECORDS, TRACE, TRACE_HASH, quoted, visible
 from streamproof.stream.operators.deduplicate import COPIES
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, typed
 from streamproof.stream.operators.ordering import require_order, row_hash
-from streamproof.stream.operators.window import trace_hash
+from streamproof.stream.traces import trace_hash
 from streamproof.stream.windows import Session
 
 if TYPE_CHECKING:
@@ -45,6 +45,10 @@ class OrderedDeduplicate(OneInput):
     @property
     def session(self) -> Session:
         return Session(self.within)
+
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.key
 
     def divert(self, rows: "DataFrame", event_time: str, doors: "Doors") -> "DataFrame":
         return self.session.divert(rows, event_time, doors)

@@ -14,6 +14,8 @@ from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden_in
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, RowWise, typed
 from streamproof.stream.operators.require_gap import RequireGap
+from streamproof.stream.operators.spread import dealt
+from streamproof.stream.traces import trace_hash
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
 
@@ -41,6 +43,11 @@ class WindowAggregate(OneInput):
     lateness: timedelta
     aggregates: "Mapping[str, Column | Declared]"
     emits: Emission = field(default_factory=Final)
+    spread: int | None = None
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        return {} if self.spread is None else self.window.before_exchange
 
     @property
     def emission(self) -> Emission:
@@ -49,6 +56,10 @@ class WindowAggregate(OneInput):
     @property
     def allowed_lateness(self) -> timedelta:
         return self.lateness
+
+    @property
+    def grouped_by(self) -> Sequence[str]:
+        return self.by
 
     def requires(self) -> Sequence[RowWise]:
         return () if (gap := self.window.own_gap) is None else (RequireGap(gap),)
@@ -77,17 +88,19 @@ class WindowAggregate(OneInput):
     def _aggregated(self, rows: "DataFrame", event_time: str, doors: "Doors", *instant: "Column") -> "DataFrame":
         from pyspark.sql import functions as F
 
-        from streamproof.stream.problems import checked, require_free, require_no_python
+        from streamproof.stream.problems import checked, require_any_order, require_free, require_no_python
 
         require_free(self.aggregates, "aggregate()")
         behind = RECORDS in rows.columns
         hidden = [(F.sum(RECORDS) if behind else F.count(F.lit(1))).alias(RECORDS)]
         if TRACE_HASH in rows.columns:
             hidden.append(F.sum(TRACE_HASH).alias(TRACE_HASH))
-        if TRACE in rows.columns:
+        elif TRACE in rows.columns:
             hidden.append(F.sum(trace_hash(F.col(TRACE))).alias(TRACE_HASH))
         visible = [column.alias(name) for name, column in columns_of(self.aggregates, rows).items()]
 
+        if self.spread is not None and delay_of(rows, event_time):  # a batch divides its rows as it likes
+            rows = dealt(rows, self.spread)
         rows = self.window.placed(rows, event_time)
         if self.emission.revised:
             rows = revisions.marked(rows, self.emission, self.allowed_lateness, doors)
@@ -98,6 +111,8 @@ class WindowAggregate(OneInput):
 
         grouped = checked(rows, "aggregate()", group)
         require_no_python(grouped)
+        if self.spread is not None:
+            require_any_order(grouped)
         counts, revision = revisions.shown(self.emission, self.by) if self.emission.revised else ([], [])
         return grouped.select(
             *hidden_in(grouped.columns),
@@ -143,14 +158,6 @@ class WindowAggregate(OneInput):
         types = {field.name: field.dataType.simpleString() for field in made.schema.fields}
         parts["order of aggregates"] = ", ".join(self.aggregates)
         return parts | {f"aggregate {name}": f"{said_of(column)} {types[name]}" for name, column in self.aggregates.items()}
-
-
-def trace_hash(trace: "Column") -> "Column":
-    """40 bits of the MD5 of the event id (the trace id up to a "+"), bigint; sums of up to 8 million stay exact."""
-    from pyspark.sql import functions as F
-
-    event = F.substring_index(trace, "+", 1)
-    return F.conv(F.substring(F.md5(event.cast("binary")), 1, 10), 16, 10).cast("bigint")
 
 
 def _instant_of(window: Window, delay: dict[str, object]) -> "Column":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.aggregates.declared import Declared
+from streamproof.stream.problems_of_joins import require_window_after
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -16,11 +17,12 @@ if TYPE_CHECKING:
 
 
 def require_behind(node: "Node", window: "Window", by: tuple[str, ...], emission: "Emission") -> None:
-    """JobDefinitionError for a window behind another one that could not be accounted for, or proved."""
+    """JobDefinitionError for a window behind another one, or after a join, that could not be accounted for, or proved."""
     from streamproof.stream.windows import Session
 
     windows = _windows(node)
     if not windows:
+        require_window_after(node, window, emission)
         return
     first = windows[0]
     revised = next((one for one in (first.emission, emission) if one.revised), None)
@@ -71,8 +73,15 @@ def _windows(node: "Node") -> "list[WindowAggregate]":
 
 
 def require_plain(node: "Node", aggregates: "Mapping[str, Column | Declared]") -> None:
-    """JobDefinitionError for accumulators and sketches in one of two windows; `aggregates` are those of the second."""
+    """JobDefinitionError for accumulators and sketches in one of two windows, or after a join; `aggregates` are those of the last one."""
     windows = _windows(node)
+    own = next((name for name, one in aggregates.items() if isinstance(one, Declared)), None)
+    if not windows and own is not None and node.holds_rows:
+        raise JobDefinitionError(
+            f"aggregate({own}=...) is declared, and its window stands after join().",
+            required="After a join aggregates are those of Spark: a proof adds declared ones up record by record, and a row of a join is of two.",
+            remedy="Take a function of pyspark.sql.functions, or return the join as an output, and read that by another job.",
+        )
     if not windows:
         return
     declared = [name for made in (windows[0].aggregates, aggregates) for name, one in made.items() if isinstance(one, Declared)]
@@ -81,6 +90,16 @@ def require_plain(node: "Node", aggregates: "Mapping[str, Column | Declared]") -
             f"aggregate({declared[0]}=...) is declared, and a window stands behind a window.",
             required="Of two windows both have aggregates of Spark: a proof adds declared ones up record by record, and a row of a window holds many.",
             remedy="Return the declared aggregate as an output of its own.",
+        )
+
+
+def require_not_behind(node: "Node") -> None:
+    """JobDefinitionError for rows that are to be dealt over tasks behind another window."""
+    if _windows(node):
+        raise JobDefinitionError(
+            "aggregate(spread=...) stands behind another window.",
+            required="What comes out of a window has one row for each window and key: no key has most of the rows there.",
+            remedy="Give spread to the first window.",
         )
 
 

@@ -1,6 +1,6 @@
 """Windows that end when nothing comes for a while."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
@@ -34,6 +34,7 @@ class Session(Window):
     gap: timedelta | Gap
     longest: timedelta | None = None
     needs_key: ClassVar[bool] = True
+    before_exchange: ClassVar[Mapping[str, str]] = {"spark.sql.streaming.sessionWindow.merge.sessions.in.local.partition": "true"}
 
     def __str__(self) -> str:
         cut = "" if self.longest is None else f" cut every {format_duration(self.longest)}"

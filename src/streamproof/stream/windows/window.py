@@ -1,7 +1,7 @@
 """What every kind of window has to say of itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamproof.stream.names import WINDOW
@@ -27,6 +27,9 @@ class Window(ABC):
     """Whether an event can lie in several windows."""
     needs_key: ClassVar[bool] = False
     """Whether Spark has these windows only of a key."""
+
+    before_exchange: ClassVar[Mapping[str, str]] = {}
+    """What Spark has to be told so that a task aggregates what it has of a key before the rows of the key come together; it mostly does."""
 
     @property
     def own_gap(self) -> "Gap | None":

@@ -17,7 +17,7 @@ from streamproof.prove.oracle import sql
         "a +",
         "INTERVAL 2 MONTHS",
         "CAST(a AS DATE)",
-        "filter(r, (v, i) -> i > 0)",
+        "exists(r, (v, i) -> i > 0)",
         "a IN (SELECT 1)",
         "transform(r, f)",
     ],

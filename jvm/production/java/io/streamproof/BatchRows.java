@@ -14,6 +14,7 @@ public final class BatchRows {
 
   private final Dataset<Row> rows;
   private Map<String, Long> sums = Map.of();
+  private String query;
 
   BatchRows(Dataset<Row> rows) {
     this.rows = rows;
@@ -22,17 +23,24 @@ public final class BatchRows {
   /** Computes the rows, once, and writes them to a directory that is not there yet, see {@link RowsWriter}. */
   public void write(String format, String directory, Map<String, String> options) throws InterruptedException {
     SparkSession session = (SparkSession) rows.sparkSession();
-    QueryExecution query = query();
-    try (Execution execution = new Execution(query.executedPlan());
-        Evictions evictions = new Evictions(session.sparkContext(), query.executedPlan())) {
-      RowsWriter.write(session, query, format, directory, options);
-      sums = execution.sums();
+    TaskTimes.listen(session);
+    query = session.sparkContext().getLocalProperty(TaskTimes.QUERY);
+    QueryExecution execution = query();
+    try (Execution counted = new Execution(execution.executedPlan());
+        Evictions evictions = new Evictions(session.sparkContext(), execution.executedPlan())) {
+      RowsWriter.write(session, execution, format, directory, options);
+      sums = counted.sums();
     }
   }
 
   /** The sums of {@link Execution} as JSON. */
   public String sums() throws JsonProcessingException {
     return JSON.writeValueAsString(sums);
+  }
+
+  /** How long the partitions of the state took once the rows are written, see {@link TaskTimes}: as JSON, null where that is not known. */
+  public String times(long batch) throws JsonProcessingException, InterruptedException {
+    return TaskTimes.of(rows.sparkSession(), query, batch);
   }
 
   /** What {@link Watermarks} says of the sources once the rows are computed, as JSON. */

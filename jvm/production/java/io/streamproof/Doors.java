@@ -79,6 +79,11 @@ public final class Doors {
     return new Tally(door, columns, reports).column(hash, records, floats);
   }
 
+  /** What counts the rows that pass by their key, of which it is given the hash (bigint), see {@link HotKeys}. */
+  public Column hotKeys(String door, Column hash) {
+    return new HotKeys(door, reports).column(hash);
+  }
+
   /** The reports of a batch as a JSON list, one entry per task and door; earlier ones are forgotten. */
   public Object drain(long batch) throws JsonProcessingException {
     List<Report> taken = reports.drain(batch);

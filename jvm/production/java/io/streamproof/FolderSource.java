@@ -41,16 +41,20 @@ public final class FolderSource implements StreamSourceProvider {
   public Source createSource(
       SQLContext context, String metadataPath, Option<StructType> schema, String provider, Map<String, String> options) {
     SparkSession spark = (SparkSession) context.sparkSession();
-    return new Files(spark, new Folder(spark, options, schema.get()), metadataPath);
+    Option<String> intake = options.get(Intake.OPTION);
+    return new Files(
+        spark, new Folder(spark, options, schema.get()), metadataPath, Intake.of(intake.isDefined() ? intake.get() : null));
   }
 
   private static final class Files extends FileStreamSource {
     private final Folder folder;
     private final FileStreamSourceLog log;
+    private final Intake intake;
 
-    Files(SparkSession spark, Folder folder, String metadataPath) {
+    Files(SparkSession spark, Folder folder, String metadataPath, Intake intake) {
       super(spark, folder.path(), folder.format(), folder.columns(), Folder.none(), metadataPath, folder.listing());
       this.folder = folder;
+      this.intake = intake;
       log = new FileStreamSourceLog(FileStreamSourceLog$.MODULE$.VERSION(), spark, metadataPath);
     }
 
@@ -59,7 +63,7 @@ public final class FolderSource implements StreamSourceProvider {
         org.apache.spark.sql.connector.read.streaming.Offset start, ReadLimit limit) {
       folder.requireNames();
       folder.requireSameLog();
-      return super.latestOffset(start, limit);
+      return super.latestOffset(start, intake == null ? limit : ReadLimit.maxFiles(Math.toIntExact(intake.ask())));
     }
 
     @Override

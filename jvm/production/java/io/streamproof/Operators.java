@@ -2,7 +2,10 @@ package io.streamproof;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateFunction;
 import org.apache.spark.sql.catalyst.plans.logical.Aggregate;
 import org.apache.spark.sql.catalyst.plans.logical.Generate;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
@@ -13,6 +16,11 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /** The operators of a streaming plan, as the analyser has left it. */
 public final class Operators {
+  /** What makes the same of a list in whatever order it is. */
+  private static final Set<String> OF_ANY_ORDER = Set.of("sort_array", "size", "array_max", "array_min");
+
+  private static final Set<String> BY_ORDER = Set.of("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg");
+
   private Operators() {}
 
   /**
@@ -39,6 +47,32 @@ public final class Operators {
   private static boolean isPython(Expression expression) {
     return expression.getClass().getSimpleName().equals("PythonUDAF")
         || CollectionConverters.asJava(expression.children()).stream().anyMatch(Operators::isPython);
+  }
+
+  /** The columns of an aggregation whose values depend on the order in which rows are aggregated, a line each. */
+  public static String dependingOnOrder(Dataset<?> aggregated) {
+    List<String> found = new ArrayList<>();
+    LogicalPlan plan = aggregated.queryExecution().analyzed();
+    while (!(plan instanceof Aggregate) && !plan.children().isEmpty()) {
+      plan = plan.children().head();
+    }
+    if (plan instanceof Aggregate aggregate) {
+      for (NamedExpression column : CollectionConverters.asJava(aggregate.aggregateExpressions())) {
+        if (dependsOnOrder((Expression) column)) {
+          found.add(column.name());
+        }
+      }
+    }
+    return String.join("\n", found);
+  }
+
+  /** By the names of Spark's classes: since Spark 3.1 it calls these aggregates deterministic, as they are for rows in one order. */
+  private static boolean dependsOnOrder(Expression expression) {
+    if (OF_ANY_ORDER.contains(expression.prettyName())) {
+      return false;
+    }
+    return (expression instanceof AggregateFunction && BY_ORDER.contains(expression.getClass().getSimpleName()))
+        || CollectionConverters.asJava(expression.children()).stream().anyMatch(Operators::dependsOnOrder);
   }
 
   private static void visit(LogicalPlan plan, List<String> found) {

@@ -74,7 +74,7 @@ class Remembered(State):
         dropped: list[Row] = []
         first: dict[Key, Row] = {}
         for row in rows:
-            key = tuple(row.values[name] for name in self.key)
+            key = tuple(row.values.get(name) for name in self.key)  # of a join a row may be of one side only
             if key in self.remembered:
                 dropped.append(row)
                 if key in first and not _interchangeable(first[key], row):

@@ -130,8 +130,8 @@ class Waiting(State):
 
 
 def _joined(left: Row, right: Row) -> Row:
-    times = [time for time in (left.time_us, right.time_us) if time is not None]
-    return Row((*left.traces, *right.traces), min(times, default=None), {**right.values, **left.values})
+    """A row of both happened when its left row did."""
+    return Row((*left.traces, *right.traces), left.time_us, {**right.values, **left.values})
 
 
 def _comparable(value: Any) -> Any:

@@ -48,13 +48,14 @@ def _lambda(node: Any) -> Callable[..., Any]:
     return lambda env, *given: body({**env, **dict(zip(names, given, strict=False))})
 
 
-def _over(does: Callable[[Any, Callable[[Any], Any]], Any]) -> Callable[[Any], Value]:
+def _over(does: Callable[[Any, Callable[..., Any]], Any], *, numbered: bool = False) -> Callable[[Any], Value]:
+    """A function over elements; `numbered` where its lambda may have the number of the element, from 0 on, as a second argument."""
+
     def make(node: Any) -> Value:
         of, function = made(node.this), _lambda(node.expression)
-        indexed = len(node.expression.expressions) > 1
-        if indexed:
-            raise NotModelled("the plain model has no lambda with the number of an element")
-        return lambda env: None if (found := of(env)) is None else does(found, lambda one: function(env, one))
+        if len(node.expression.expressions) > 1 + numbered:
+            raise NotModelled("the plain model has no such lambda with the number of an element")
+        return lambda env: None if (found := of(env)) is None else does(found, lambda *one: function(env, *one))
 
     return make
 
@@ -195,8 +196,10 @@ MAKERS |= {
     exp.ArraySize: of_one(len),
     exp.ArrayAppend: _appended,
     exp.ArrayPrepend: _prepended,
-    exp.ArrayFilter: _over(lambda found, holds: tuple(one for one in found if holds(one) is True)),
-    exp.Transform: _over(lambda found, makes: tuple(makes(one) for one in found)),
+    exp.ArrayFilter: _over(
+        lambda found, holds: tuple(one for place, one in enumerate(found) if holds(one, place) is True), numbered=True
+    ),
+    exp.Transform: _over(lambda found, makes: tuple(makes(one, place) for place, one in enumerate(found)), numbered=True),
     exp.Exists: _over(_exists),
     exp.Reduce: _reduce,
     exp.Bracket: _bracket,

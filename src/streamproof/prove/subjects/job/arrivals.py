@@ -25,7 +25,7 @@ from streamproof.prove.oracle.rows import RowKey
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp
 from streamproof.prove.scenario.generate import TRACE, Event
 from streamproof.prove.subjects.job.aggregated import BESIDE, Aggregated, stated
-from streamproof.prove.subjects.job.joined import joined_rows
+from streamproof.prove.subjects.job.joined import columns_of_side, joined_rows
 from streamproof.prove.subjects.job.table_states import TableState, TableStates, alternatives
 from streamproof.stream.aggregates import Accumulator
 from streamproof.stream.aggregates.declared import columns_of
@@ -168,15 +168,21 @@ class Arrivals:
             for row in left.collect():
                 found[row[TRACE]] = self._left_by(row[TRACE], RowFate(row["fate"]), row["reason"])
         if all(TRACE in one.rows.columns for one in inputs):
-            return found, [self._collect(one, found) for one in inputs]
+            shapes = [one.rows.columns for one in inputs]
+            return found, [self._collect(one, found, self._there(number, shapes)) for number, one in enumerate(inputs)]
         return found, inputs
 
-    def _collect(self, one: _Input, found: dict[str, Arrived]) -> _Input:
-        """Takes the records of an input among those that are found; gives those that may come to it."""
-        time, names = one.time, self.query.columns
+    def _there(self, number: int, shapes: Sequence[Sequence[str]]) -> Mapping[str, str]:
+        """The columns that operators look at, by what they are called in an input; of a join only those that it has."""
+        names, pairs = self.query.columns, self.query.pairs
+        return {name: name for name in names} if pairs is None else columns_of_side(names, number, shapes, pairs.key)
+
+    def _collect(self, one: _Input, found: dict[str, Arrived], names: Mapping[str, str]) -> _Input:
+        """Takes the records of an input among those that are found, with these columns by their names there; gives those that may come to it."""
+        time = one.time
         instant = F.unix_micros(F.col(time)) if time is not None and time in one.rows.columns else F.lit(None)
         columns = [F.col(TRACE), instant.alias("_us")]
-        columns += [F.col(one.named(name)).alias(f"_k{number}") for number, name in enumerate(names)]
+        columns += [F.col(one.named(there)).alias(f"_k{number}") for number, there in enumerate(names.values())]
         made = self.query.stateful and any(twin.remakes for way in self.query.ways for twin in way.steps)
         without = []
         for row in _in_micros(one.rows.select(*columns)).collect():
@@ -208,14 +214,12 @@ class Arrivals:
         read = {trace: self._held(outcome) for outcome in model.batches for trace in outcome.traces} if self.query.tables else {}
         alone = {trace: values for trace, values in self.rows.items() if trace not in read}
         alone |= {trace: found[trace] for trace, held in read.items() if trace in (found := self._rows_by(held))}
-        pairs = self.query.pairs
-        if pairs is None:
+        if self.query.pairs is None or self.query.grouped is not None:
             return alone
-        given = tuple(name for outcome in model.batches for name in outcome.given)
+        given = tuple(name for outcome in model.batches for name in (*outcome.given, *outcome.dropped))
         asked = given, self._read(model)
         if asked not in self._joined:
-            joined = joined_rows(self._spark, (self._come_to(0, model), self._come_to(1, model)), pairs.key, given)
-            self._joined[asked] = _by_trace(_OneByOne(joined).through(self.query.behind).rows)
+            self._joined[asked] = _by_trace(_OneByOne(self._to_windows(model, given)).through(self.query.behind).rows)
         return {**alone, **self._joined[asked]}
 
     def arrived_in(self, model: Expectation) -> Mapping[str, Arrived]:
@@ -247,7 +251,7 @@ class Arrivals:
         """How far the aggregates of two right runs may be apart, since the order in which floats are added is not fixed; of types alone."""
         if self.query.grouped is None:
             return {}
-        rows = self._rows_of_first(self._passed.withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS}))
+        rows = self._rows_of_first(self._to_windows(None, ()).withColumns({name: F.lit(0).cast("bigint") for name in _BOUNDS}))
         asked = self._grouped.aggregates
         made = [column.alias(name) for name, column in columns_of(asked, rows).items()]
         return float_steps(self._windows(rows, [*made, F.count(F.lit(1)).alias(BESIDE)], [F.col(quoted(name)) for name in asked]))
@@ -278,7 +282,7 @@ class Arrivals:
 
         Kept per set of rows.
         """
-        rows = tuple((key, contents.traces) for key, contents in model.rows.items())
+        rows = tuple((key, contents.members) for key, contents in model.rows.items())
         read = self._read(model)
         if (rows, read) not in self._kept:
             self._kept[rows, read] = self._aggregated(model)
@@ -289,13 +293,14 @@ class Arrivals:
             (trace, inner_start, inner.end_us, key[1], contents.end_us, revision)
             for (key, revision), contents in model.rows.items()
             for (_, inner_start), inner in contents.parts or ((key, contents),)
-            for trace in inner.traces
+            for trace in inner.members
         ]
         traces, *bounds = ([pair[number] for pair in placed] for number in range(6))
         columns = {name: pa.array(instants, pa.int64()) for name, instants in zip(_BOUNDS, bounds, strict=True)}
         # From a list of rows PySpark would start Python workers.
         chosen = self._spark.createDataFrame(pa.table({TRACE: pa.array(traces, pa.string()), **columns}))
-        rows = self._rows_of_first(self._come_to(0, model).join(F.broadcast(chosen), TRACE))
+        come = self._to_windows(model, tuple(dict.fromkeys(trace for trace, *_ in placed)))
+        rows = self._rows_of_first(come.join(F.broadcast(chosen), TRACE))
         aggregated = Aggregated(self._grouped.aggregates, rows)
         shown = self._windows(rows, aggregated.grouped(), aggregated.shown())
         found: dict[RowKey, dict[str, Any]] = {}
@@ -305,9 +310,16 @@ class Arrivals:
             found[key, values.get("revision", 0) if self._grouped.revised else 0] = aggregated.judged(values, row[_HIDDEN[1]])
         return found
 
-    def _come_to(self, number: int, model: Expectation) -> DataFrame:
-        """The rows that come to an input, each by what tables held in the batch that has read it."""
-        if len(self._inputs_by) == 1:
+    def _to_windows(self, model: Expectation | None, given: tuple[str, ...]) -> DataFrame:
+        """The rows that windows are made of: those that come to the only input, or of a join these that it gives."""
+        pairs = self.query.pairs
+        if pairs is None:
+            return self._come_to(0, model)
+        return joined_rows(self._spark, (self._come_to(0, model), self._come_to(1, model)), pairs.key, given)
+
+    def _come_to(self, number: int, model: Expectation | None) -> DataFrame:
+        """The rows that come to an input, each by what tables held in the batch that has read it; without a model by what they held first."""
+        if len(self._inputs_by) == 1 or model is None:
             return self._inputs_by[self._first][number].rows
         by_held: dict[Tables, list[str]] = {self._first: []}
         for outcome in model.batches:

@@ -139,8 +139,10 @@ class AskedWindow:
     def __init__(self, asked: Asked, given: Mapping[str, Any]) -> None:
         self.asked, self.given = asked, given
 
-    def aggregate(self, **aggregates: "Column") -> AskedStream:
-        return AskedStream(self.asked.then("window", **self.given, aggregates=dict(aggregates)))
+    def aggregate(self, **aggregates: "Column | int") -> AskedStream:
+        """A number is no aggregate: it says over how many tasks rows are dealt, and changes no row."""
+        given = {name: one for name, one in aggregates.items() if not isinstance(one, int)}
+        return AskedStream(self.asked.then("window", **self.given, aggregates=given))
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,24 @@ def joined_rows(spark: SparkSession, inputs: tuple[DataFrame, DataFrame], key: S
     return rows.select(TRACE, *shown)
 
 
+def columns_of_side(names: Sequence[str], number: int, shapes: Sequence[Sequence[str]], key: Sequence[str]) -> dict[str, str]:
+    """Of columns of a join's rows those that one of its streams has, by what they are called there.
+
+    Parameters
+    ----------
+    number
+        Of the stream: 0 is the left one.
+    shapes
+        The columns of both.
+    """
+    ours, theirs = shapes[0], shapes[1]
+    lower = {name.lower() for name in ours}
+    if number == 0:
+        return {name: name for name in names if name in ours or name in key}
+    shown = {f"{name}{_BEHIND_NAMES_OF_RIGHT}" if name.lower() in lower and name not in key else name: name for name in theirs}
+    return {name: shown.get(name, name) for name in names if name in shown or name in key}
+
+
 def _of(given: Sequence[str], place: int) -> Any:
     return pa.array([apart(name)[place] for name in given], pa.string())
 

@@ -90,6 +90,12 @@ def prepare(
 
 def _require_window_for_model(scenario: Scenario, first: Query) -> None:
     """ScenarioError if a hand-written model is named that nothing would be compared with."""
+    if scenario.expect.model is not None and first.grouped is not None and first.pairs is not None:
+        raise ScenarioError(
+            f"[expect] model names {scenario.expect.model}, and the windows of {first.name} stand after a join.",
+            required="A hand-written model gets events one by one, and a row of a join is of two. Its windows are compared with the job's own batch query.",
+            remedy="Take the line out.",
+        )
     if scenario.expect.model is not None and first.grouped is None:
         raise ScenarioError(
             f"[expect] model names {scenario.expect.model}, and the output {first.name} has no window.",
