@@ -86,7 +86,8 @@ def measured(found: Iterable[Seconds], events: int) -> Measured:
     """What pairs say of a query that read so many events."""
     pairs = list(found)
     one, other = (statistics.median(side) * 1e9 / events for side in zip(*pairs, strict=True))
-    low, ratio, high = statistics.quantiles((mine / theirs for mine, theirs in pairs), n=4)
+    ratios = [mine / theirs for mine, theirs in pairs]
+    low, ratio, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
     return Measured(events, one, other, ratio, low, high)
 
 

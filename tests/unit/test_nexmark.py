@@ -97,6 +97,8 @@ def test_what_pairs_say():
     found = measured([(2.0, 1.0), (3.0, 2.0), (4.0, 4.0), (5.0, 5.0), (6.0, 3.0)], 1_000_000_000)
 
     assert (found.ours_ns, found.by_hand_ns, found.ratio) == (4.0, 3.0, 1.5)
+    alone = measured([(3.0, 2.0)], 1_000)
+    assert (alone.low, alone.ratio, alone.high) == (1.5, 1.5, 1.5)
     assert mean_and_worst({"q1": 1.0, "q2": 4.0}) == (2.0, "q2")
 
 
