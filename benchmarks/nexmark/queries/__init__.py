@@ -36,8 +36,8 @@ NOT_SAID: Mapping[str, NotSaid] = {
         NotSaid(
             "q4",
             "Average price for a category: of the winning bids.",
-            "An average stands after the winning bids of q9. Nothing with state may stand after a join or after declared state. By hand Spark takes two "
-            "aggregations after each other only where both go by event time.",
+            "An average stands after the winning bids of q9, and nothing stands after declared state. A window may stand after a join, but none is that of an "
+            "auction, which ends at an instant of its own. By hand Spark takes two aggregations after each other only where both go by event time.",
         ),
         NotSaid(
             "q6",
