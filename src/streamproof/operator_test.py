@@ -181,7 +181,10 @@ class OperatorTest:
             (key, start), contents = row.group.key, row.group.contents
             named = dict(zip(self._query.grouped.by if self._query.grouped else (), key, strict=True))
             bounds = {"window_start": _instant(start), "window_end": _instant(contents.end_us)}
-            return {**named, **bounds, "rows": [self._of(apart(name)) for name in contents.members]}
+            members = (
+                contents.traces if self._query.pairs is None else contents.members
+            )  # a window of windows shows the records in it
+            return {**named, **bounds, "rows": [self._of(apart(name)) for name in members]}
         return _shown(row.values) if self._query.output.twin.makes else self._of(row.traces)
 
     def _of(self, traces: Sequence[str]) -> Shown:

@@ -65,6 +65,17 @@ def test_a_window_shows_what_is_in_it():
     ]
 
 
+def test_a_window_of_windows_shows_the_records_in_it():
+    def steps(rows):
+        return rows.window(sp.tumbling("5 minutes"), by="card").aggregate(n=1).window(sp.tumbling("10 minutes")).aggregate(n=1)
+
+    test = sp.OperatorTest(steps, event_time="ts")
+
+    test.push(payment(1), payment(2), payment(6), payment(7, card="b"))
+    (row,) = test.advance_to(NINE.replace(minute=10)).rows
+    assert sorted(row["rows"], key=lambda one: one["ts"]) == [payment(1), payment(2), payment(6), payment(7, card="b")]
+
+
 def test_copies_leave_as_duplicates():
     test = sp.OperatorTest(lambda rows: rows.deduplicate("card", within="5 minutes"), event_time="ts")
 
