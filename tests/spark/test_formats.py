@@ -21,7 +21,7 @@ Change = Callable[[dict[str, Any]], object]
 
 
 def newer(found: dict[str, Any]) -> None:
-    found["format"] = 3
+    found["format"] = 9
 
 
 def with_a_key(found: dict[str, Any]) -> None:
@@ -29,18 +29,18 @@ def with_a_key(found: dict[str, Any]) -> None:
 
 
 RECORDS: list[tuple[str, Change, str]] = [
-    (MANIFEST.format(2), newer, "a manifest of format 3, written by Streamproof"),
+    (MANIFEST.format(2), newer, "a manifest of format 9, written by Streamproof"),
     (MANIFEST.format(2), with_a_key, 'a manifest of format 1 with the key "colour"'),
     (MANIFEST.format(2), lambda found: with_a_key(found["sections"][0]["digest"]), 'with the key "colour"'),
     (MANIFEST.format(2), lambda found: found.pop("format"), "a manifest of no format"),
-    (MANIFEST.format(1), newer, "a manifest of format 3"),
+    (MANIFEST.format(1), newer, "a manifest of format 9"),
     (MANIFEST.format(0), with_a_key, 'with the key "colour"'),
-    ("checkpoint/kept/_streamproof/incarnation.json", newer, "an incarnation of format 3"),
+    ("checkpoint/kept/_streamproof/incarnation.json", newer, "an incarnation of format 9"),
     ("checkpoint/kept/_streamproof/incarnation.json", with_a_key, 'with the key "colour"'),
     ("checkpoint/kept/_streamproof/incarnation.json", lambda found: found.pop("incarnation"), 'without the key "incarnation"'),
-    (LEDGER.format(2), newer, "a ledger entry of format 3"),
+    (LEDGER.format(2), newer, "a ledger entry of format 9"),
     (LEDGER.format(2), lambda found: with_a_key(found["earlier"]), 'with the key "colour"'),
-    (LEDGER.format(1), newer, "a ledger entry of format 3"),
+    (LEDGER.format(1), newer, "a ledger entry of format 9"),
     (LEDGER.format(0), with_a_key, 'with the key "colour"'),
     (LOSSES, lambda found: found.update(format=99), "a record of accepted losses of format 99"),
     (LOSSES, with_a_key, 'with the key "colour"'),

@@ -18,6 +18,7 @@ OTHERS = {
     "spark.sql.timestampType": "TIMESTAMP_NTZ",
     "spark.sql.legacy.timeParserPolicy": "LEGACY",
     "spark.sql.streaming.aggregation.stateFormatVersion": "1",
+    "spark.sql.streaming.join.stateFormatVersion": "1",
     "spark.sql.streaming.flatMapGroupsWithState.stateFormatVersion": "1",
     "mapreduce.input.linerecordreader.line.maxlength": "200",
     **{setting.key: "LEGACY" for setting in SETTINGS if "Rebase" in setting.key},

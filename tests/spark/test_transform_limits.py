@@ -203,7 +203,7 @@ def test_a_transform_behind_another_is_judged_by_itself(events):
 def aggregated(root, rows):
     """What a query makes of rows after its late door, which lets all pass."""
     read = Read(rows, EventTimeColumn("at", timedelta(seconds=1)))
-    return build(root, {root.sources[0]: read}, Mock(late=lambda rows, *_: rows)).rows
+    return build(root, {root.sources[0]: read}, Mock(late=lambda rows, *_: rows, watched=lambda rows, *_: rows)).rows
 
 
 def test_behind_an_aggregate_too(events):
