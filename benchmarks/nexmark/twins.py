@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 import streamproof as sp
 from benchmarks.nexmark.generator import Input
 from benchmarks.nexmark.queries import q8, q9
-from benchmarks.nexmark.queries.price_levels import LEVELS
+from benchmarks.nexmark.queries.days import LEVELS
 from benchmarks.nexmark.query import LAG, Query
 from streamproof.core.clock import to_micros
 

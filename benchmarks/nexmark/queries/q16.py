@@ -4,8 +4,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 import streamproof as sp
-from benchmarks.nexmark.queries.price_levels import bids_of_levels, distinct_of_levels
-from benchmarks.nexmark.query import LAG, Query
+from benchmarks.nexmark.queries.days import bids_of_levels, by_day, dated, distinct_of_levels
+from benchmarks.nexmark.query import Query
 
 
 def aggregates() -> dict[str, Column]:
@@ -17,10 +17,6 @@ def aggregates() -> dict[str, Column]:
     }
 
 
-def dated(days: DataFrame) -> DataFrame:
-    return days.withColumn("day", F.date_format("window_start", "yyyy-MM-dd")).drop("window_start", "window_end")
-
-
 @sp.job
 def q16(bids: sp.Stream) -> sp.Outputs:
     days = bids.window(sp.tumbling("1 day"), by="channel").aggregate(**aggregates())
@@ -28,9 +24,7 @@ def q16(bids: sp.Stream) -> sp.Outputs:
 
 
 def by_hand(bids: DataFrame) -> DataFrame:
-    named = {name: column.alias(name) for name, column in aggregates().items()}
-    days = bids.withWatermark("dateTime", LAG).groupBy(F.window("dateTime", "1 day").alias("of"), "channel").agg(*named.values())
-    return dated(days.select("channel", F.col("of.start").alias("window_start"), *named))
+    return by_day(bids, aggregates(), "channel")
 
 
 QUERY = Query(

@@ -4,8 +4,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 import streamproof as sp
-from benchmarks.nexmark.queries.price_levels import bids_of_levels
-from benchmarks.nexmark.query import LAG, Query
+from benchmarks.nexmark.queries.days import bids_of_levels, by_day, dated
+from benchmarks.nexmark.query import Query
 
 
 def aggregates() -> dict[str, Column]:
@@ -18,10 +18,6 @@ def aggregates() -> dict[str, Column]:
     }
 
 
-def dated(days: DataFrame) -> DataFrame:
-    return days.withColumn("day", F.date_format("window_start", "yyyy-MM-dd")).drop("window_start", "window_end")
-
-
 @sp.job
 def q17(bids: sp.Stream) -> sp.Outputs:
     days = bids.window(sp.tumbling("1 day"), by="auction").aggregate(**aggregates())
@@ -29,9 +25,7 @@ def q17(bids: sp.Stream) -> sp.Outputs:
 
 
 def by_hand(bids: DataFrame) -> DataFrame:
-    named = {name: column.alias(name) for name, column in aggregates().items()}
-    days = bids.withWatermark("dateTime", LAG).groupBy(F.window("dateTime", "1 day").alias("of"), "auction").agg(*named.values())
-    return dated(days.select("auction", F.col("of.start").alias("window_start"), *named))
+    return by_day(bids, aggregates(), "auction")
 
 
 QUERY = Query(
