@@ -111,11 +111,36 @@ final class EvictingStateStore implements StateStore {
     }
   }
 
-  /** The keys that are known to leave, where they are still there with such an instant. */
-  private final class Due extends AbstractIterator<UnsafeRowPair> {
+  /** Those of some keys that leave now. */
+  private abstract static class Leaving extends AbstractIterator<UnsafeRowPair> {
+    private UnsafeRowPair found;
+
+    /** The next one; null at the end. */
+    abstract UnsafeRowPair search();
+
+    @Override
+    public final boolean hasNext() {
+      if (found == null) {
+        found = search();
+      }
+      return found != null;
+    }
+
+    @Override
+    public final UnsafeRowPair next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      UnsafeRowPair given = found;
+      found = null;
+      return given;
+    }
+  }
+
+  /** Of the keys that are known to leave those that are still there with such an instant. */
+  private final class Due extends Leaving {
     private final Iterator<UnsafeRow> keys;
     private final String family;
-    private UnsafeRowPair next;
 
     Due(Iterator<UnsafeRow> keys, String family) {
       this.keys = keys;
@@ -123,30 +148,20 @@ final class EvictingStateStore implements StateStore {
     }
 
     @Override
-    public boolean hasNext() {
-      while (next == null && keys.hasNext()) {
+    UnsafeRowPair search() {
+      while (keys.hasNext()) {
         UnsafeRow key = keys.next();
         UnsafeRow value = store.get(key, family);
         if (value != null && eviction.instant(key, value) <= eviction.until()) {
-          next = new UnsafeRowPair(key, value);
+          return new UnsafeRowPair(key, value);
         }
       }
-      return next != null;
-    }
-
-    @Override
-    public UnsafeRowPair next() {
-      if (!hasNext()) {
-        throw new NoSuchElementException();
-      }
-      UnsafeRowPair found = next;
-      next = null;
-      return found;
+      return null;
     }
   }
 
-  /** A look at all keys: which of those that stay leave next. */
-  private final class Look extends AbstractIterator<UnsafeRowPair> {
+  /** A look at all keys: which leave now, and which of the others leave next. Spark need not take the values of these apart. */
+  private final class Look extends Leaving {
     private final scala.collection.Iterator<UnsafeRowPair> all;
     private final Soonest seen = new Soonest(MOST);
     private int count;
@@ -157,24 +172,21 @@ final class EvictingStateStore implements StateStore {
     }
 
     @Override
-    public boolean hasNext() {
-      boolean more = all.hasNext();
-      if (!more && look == this) {
+    UnsafeRowPair search() {
+      while (all.hasNext()) {
+        UnsafeRowPair pair = all.next();
+        seen.allow(++count / OF_SO_MANY);
+        long instant = eviction.instant(pair.key(), pair.value());
+        if (instant <= eviction.until()) {
+          return pair;
+        }
+        seen.put(pair.key(), instant);
+      }
+      if (look == this) {
         soonest = seen;
         look = null;
       }
-      return more;
-    }
-
-    @Override
-    public UnsafeRowPair next() {
-      UnsafeRowPair pair = all.next();
-      seen.allow(++count / OF_SO_MANY);
-      long instant = eviction.instant(pair.key(), pair.value());
-      if (instant > eviction.until()) {
-        seen.put(pair.key(), instant);
-      }
-      return pair;
+      return null;
     }
   }
 
