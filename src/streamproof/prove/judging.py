@@ -175,6 +175,7 @@ _PAGES: Sequence[tuple[str, Collection[str], str]] = (
     ("late-routing", frozenset(side_rows.Code), "late-bound-of-its-own"),
     ("expectations", {expectations.Code.OTHER_TIME}, "processing-time-for-business-time"),
     ("expectations", {expectations.Code.TOO_MANY_LATE}, "zero-watermark-delay"),
+    ("expectations", {expectations.Code.TABLE_BEHIND}, "rules-read-once"),
     ("late-rows", {"dropped-as-late"}, "zero-watermark-delay"),
 )
 """The page to read on: checker, codes of its finding, name below docs/incidents; the first that fits."""

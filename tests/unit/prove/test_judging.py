@@ -88,6 +88,7 @@ def test_a_value_that_only_a_crash_makes_wrong_names_the_state_outside(sound_wit
         ("expectations", expectations.Code.OTHER_TIME, "processing-time-for-business-time"),
         ("expectations", expectations.Code.TOO_MANY_LATE, "zero-watermark-delay"),
         ("expectations", expectations.Code.TOO_MANY_OPEN, None),
+        ("expectations", expectations.Code.TABLE_BEHIND, "rules-read-once"),
     ],
 )
 def test_the_page_to_read_on_goes_by_the_code_and_not_by_the_words(check: str, code: str, page: str | None):
