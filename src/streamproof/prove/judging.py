@@ -193,6 +193,9 @@ def _read_on(checks: Sequence[CheckResult], fault: str) -> str | None:
     failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
     if failing and fault in _PAGES_OF_FAULTS:
         return f"docs/incidents/{_PAGES_OF_FAULTS[fault]}.md"
+    known = next((findings[0].page for findings in failing.values() if findings and findings[0].page), "")
+    if known:
+        return f"docs/incidents/{known}.md"
     for name, codes, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
         if any(finding.code in codes for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"
