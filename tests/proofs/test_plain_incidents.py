@@ -66,6 +66,15 @@ INCIDENTS = (
         "keeps every row of both sides for ever",
         inputs=("clicks", "payments"),
     ),
+    Incident(
+        "state-without-time-to-live",
+        "clicks_once",
+        ("bounded-state", "never-freed"),
+        "no timers and no TTL",
+        conf={
+            "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+        },
+    ),
 )
 TIMER = Incident(
     "timer-in-the-past", "visits", ("", ""), "PySparkValueError in visit", "fault-free,commit/commits@*:after", batches=5

@@ -124,7 +124,7 @@ class NeverFreed:
     remedy: str
     certain: bool
     rows: int
-    page: str = ""
+    page: str = "state-without-time-to-live"
 
 
 def never_freed(one: Stateful) -> NeverFreed | None:

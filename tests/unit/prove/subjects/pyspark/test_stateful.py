@@ -114,4 +114,4 @@ def test_the_page_of_a_join_is_that_of_joins_and_of_others_that_of_state():
     kept = [Operator("join", sides=(False, False)), aggregation(WINDOW), Operator("processor", (USER,), timeout="NoTime")]
     pages = [found.page for one in kept if (found := never_freed(Stateful("out", one, EACH))) is not None]
 
-    assert pages == ["join-without-a-time-bound", "", ""]
+    assert pages == ["join-without-a-time-bound", "state-without-time-to-live", "state-without-time-to-live"]
