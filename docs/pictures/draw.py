@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ad_attribution import ad_attribution
 from calendar_day import calendar_day
 from card_fraud import card_fraud
 from explanations import batch, watermark, window
@@ -16,6 +17,7 @@ PICTURES = {
     "explanations/pictures/window.svg": window,
     "explanations/pictures/batch.svg": batch,
     "explanations/pictures/late_event.svg": late_event,
+    "examples/pictures/ad_attribution.svg": ad_attribution,
     "examples/pictures/active_users.svg": hopping_windows,
     "examples/pictures/card_fraud.svg": card_fraud,
     "examples/pictures/loyalty.svg": calendar_day,
