@@ -7,6 +7,7 @@ from calendar_day import calendar_day
 from card_fraud import card_fraud
 from explanations import batch, watermark, window
 from hopping_windows import hopping_windows
+from inventory import inventory
 from late_event import late_event
 from percentiles import percentiles
 from sensor_sessions import sensor_sessions
@@ -20,6 +21,7 @@ PICTURES = {
     "examples/pictures/ad_attribution.svg": ad_attribution,
     "examples/pictures/active_users.svg": hopping_windows,
     "examples/pictures/card_fraud.svg": card_fraud,
+    "examples/pictures/inventory.svg": inventory,
     "examples/pictures/loyalty.svg": calendar_day,
     "examples/pictures/observability.svg": percentiles,
     "examples/pictures/sensor_sessions.svg": sensor_sessions,

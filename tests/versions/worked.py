@@ -20,6 +20,7 @@ EXAMPLES: Mapping[str, str] = {
     "ad_attribution": "a union, state and timers of each user",
     "active_users": "hopping windows, an approximate distinct count",
     "card_fraud": "a lookup, rules that change, state of each card",
+    "inventory": "state and timers of each article",
     "loyalty": "deduplication, calendar days, corrections",
     "observability": "deduplication, sketches, an accumulator",
     "sensor_sessions": "sessions",
