@@ -10,6 +10,7 @@ from hopping_windows import hopping_windows
 from inventory import inventory
 from late_event import late_event
 from percentiles import percentiles
+from recommendations import recommendations
 from sensor_sessions import sensor_sessions
 
 DOCS = Path(__file__).parents[1]
@@ -24,6 +25,7 @@ PICTURES = {
     "examples/pictures/inventory.svg": inventory,
     "examples/pictures/loyalty.svg": calendar_day,
     "examples/pictures/observability.svg": percentiles,
+    "examples/pictures/recommendations.svg": recommendations,
     "examples/pictures/sensor_sessions.svg": sensor_sessions,
 }
 

@@ -61,3 +61,32 @@ def test_no_article_is_ever_promised_twice(seed):
 
     assert set(answers) == {"delivered", "held", "refused", "sold", "cancelled", "ignored"}
     assert expired > 10
+
+
+def test_weights_are_those_of_the_definition_in_whatever_order_actions_come():
+    """Of each action its points, halved for each six hours that it is old."""
+    rng = random.Random(3)
+    points, categories = {"view": 1.0, "cart": 3.0, "buy": 5.0}, {"tent": "outdoor", "novel": "books", "lamp": "home"}
+    actions = [
+        {
+            "user": "u1",
+            "kind": rng.choice([*points]),
+            "item": rng.choice([*categories]),
+            "at": NINE + timedelta(minutes=17 * number + rng.randrange(17)),
+        }
+        for number in range(60)
+    ]
+    newest = max(action["at"] for action in actions)
+    wanted = Counter[str]()
+    for action in actions:
+        wanted[categories[action["item"]]] += points[action["kind"]] * 0.5 ** ((newest - action["at"]) / timedelta(hours=6))
+
+    for size in (60, 7):
+        rng.shuffle(actions)
+        test = sp.OperatorTest(job_of("recommendations"), event_time="at", lag="2 days")
+        test.table("items", [{"item": item, "category": category} for item, category in categories.items()])
+        rows = [row for begin in range(0, 60, size) for row in test.push(*actions[begin : begin + size]).rows]
+
+        assert len(rows) == rows[-1]["actions"] == 60
+        assert rows[-1]["at"] == newest
+        assert rows[-1]["weights"] == pytest.approx(wanted)

@@ -23,6 +23,7 @@ EXAMPLES: Mapping[str, str] = {
     "inventory": "state and timers of each article",
     "loyalty": "deduplication, calendar days, corrections",
     "observability": "deduplication, sketches, an accumulator",
+    "recommendations": "a lookup, a map of each user that decays",
     "sensor_sessions": "sessions",
 }
 """Those on files, with what each is made of."""
