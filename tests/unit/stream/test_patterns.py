@@ -57,19 +57,19 @@ def trial(name, lag="1 hour"):
 # -- each against a plain loop
 
 
-def arrivals(seed):
+def arrivals(seed, many=45, within=7_200, late=300, at_once=9):
     """Batches of rows that come up to five minutes late, and the rows by key in the order of their times; `came` says which came before which."""
     drawn = random.Random(seed)
     rows = []
-    for card, seconds in itertools.product("ab", drawn.sample(range(7_200), 45)):
+    for card, seconds in itertools.product("ab", drawn.sample(range(within), many)):
         kind, moment = drawn.choice(("ad", "ad", "buy", "view")), datetime(2026, 1, 5, 9, tzinfo=UTC) + timedelta(seconds=seconds)
         rows.append({"id": f"{card}{seconds}", "card": card, "kind": kind, "v": drawn.choice((None, 1, 2, 5)), "at": moment})
     for card in "ab":
-        numbers = iter(sorted(drawn.sample(range(1, 60), 45)))
+        numbers = iter(sorted(drawn.sample(range(1, 60), many)))
         for one in sorted((one for one in rows if one["card"] == card), key=lambda one: one["at"]):
             one["seq"] = next(numbers)
-    rows.sort(key=lambda one: one["at"] + timedelta(seconds=drawn.randrange(300)))
-    batches = [rows[begin : begin + 9] for begin in range(0, len(rows), 9)]
+    rows.sort(key=lambda one: one["at"] + timedelta(seconds=drawn.randrange(late)))
+    batches = [rows[begin : begin + at_once] for begin in range(0, len(rows), at_once)]
     came = sorted((number, one["at"], one["id"], one) for number, batch in enumerate(batches) for one in batch)
     by_key = {card: [one for *_, one in came if one["card"] == card] for card in "ab"}
     return batches, by_key
@@ -174,8 +174,19 @@ SAYS = {
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("seed", range(8))
 def test_rows_are_those_of_a_plain_loop_whatever_comes_late(name, seed):
-    batches, by_key = arrivals(seed)
-    test, (says, _) = trial(name, lag="6 minutes"), SAYS[name]
+    expected = _held_against_a_plain_loop(name, arrivals(seed), lag="6 minutes")
+    assert all(rows for side, rows in expected.items()), "a side without a row shows nothing"
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_rows_are_those_of_a_plain_loop_also_where_a_key_is_silent_and_the_watermark_is_far_behind(name):
+    for seed in range(12):
+        _held_against_a_plain_loop(name, arrivals(seed, many=20, within=14_400, late=3_300, at_once=1), lag="1 hour")
+
+
+def _held_against_a_plain_loop(name, arrived, lag):
+    batches, by_key = arrived
+    test, (says, _) = trial(name, lag=lag), SAYS[name]
     found = {}
     for pushed in [
         *(test.push(*({**one, "ts": one["at"]} for one in batch)) for batch in batches),
@@ -190,10 +201,10 @@ def test_rows_are_those_of_a_plain_loop_whatever_comes_late(name, seed):
         for side, there in says(rows).items():
             expected.setdefault(side, []).extend((card, *one) for one in there)
     found.pop("absorbed", None)
-    assert {side: sorted(rows, key=str) for side, rows in found.items()} == {
+    assert {side: sorted(rows, key=str) for side, rows in found.items() if rows} == {
         side: sorted(rows, key=str) for side, rows in expected.items() if rows
     }
-    assert all(rows for side, rows in expected.items()), "a side without a row shows nothing"
+    return expected
 
 
 @pytest.mark.parametrize("name", [name for name in STEPS if name not in ("running", "reorder")])
@@ -215,6 +226,25 @@ def test_what_the_watermark_has_left_behind_is_no_longer_held():
             test.push(row(minute, kind="ad"))
             held.append(len(test.state["a",]["touches" if name == "last touch" else "recent"]))
         assert max(held) <= 22, name
+
+
+@pytest.mark.parametrize("order", [(30, 15), (15, 30)])
+def test_what_a_record_finds_at_once_does_not_depend_on_what_came_before_it(order):
+    quick = trial(lambda rows: patterns.velocity(rows, "card", time="ts", at_least=1, within="10 minutes", at_most=9))
+    quick.push(row(0), row(9, 59))
+    quick.push({**row(0, card="b"), "ts": at(59) + timedelta(minutes=11)})
+    assert {minute: quick.push(row(minute)).rows[0]["n"] for minute in order} == {30: 1, 15: 2}
+
+
+@pytest.mark.parametrize("order", [(30, 15), (15, 30)])
+def test_what_a_record_finds_when_the_watermark_is_there_does_not_depend_on_what_came_before_it(order):
+    steps = {"time": "ts", "over": "1 hour", "at_most": 9, "columns": {"id": "string"}}
+    whole = trial(lambda rows: patterns.sliding_complete(rows, "card", "v", **steps), lag="2 hours")
+    whole.push(row(0))
+    whole.push({**row(0, card="b"), "ts": at(0) + timedelta(hours=2)})
+    pushed = [whole.push({**row(minute), "ts": at(minute) + timedelta(hours=minute == 30)}) for minute in order]
+    rows = [one for part in (*pushed, whole.advance_to(at(59) + timedelta(hours=9))) for one in part.rows if one["card"] == "a"]
+    assert [(one["id"], one["n"]) for one in rows] == [("r-0-0", 1), ("r-15-0", 2), ("r-30-0", 1)]
 
 
 def test_records_that_a_full_list_has_lost_leave_by_its_overflow():

@@ -131,6 +131,7 @@ def sliding_complete(
                 "recent": f"array_append(recent, {_value(value, time)})",
                 "waiting": f"array_append(waiting, {row_of(time, {name: name for name in kept})})",
                 "due": f"least(due, {time})",
+                "forget": _forget_at(time, ago),
             }
         ),
         on_timer={
@@ -147,7 +148,8 @@ def sliding_complete(
                     *_sums("each.values"),
                     each=f"transform(filter(before.waiting, one -> one.at <= timer), it -> struct(it AS it, {_values(there)} AS values))",
                 ),
-            )
+            ),
+            "forget": _forget(ago),
         },
         ttl=over,
     )
@@ -172,12 +174,19 @@ def _sums(values: str) -> list[str]:
 
 
 def _kept(row: str, time: str, ago: str) -> dict[str, str]:
-    return {"recent": f"array_append(recent, {row})", "forget": f"coalesce(forget, {time} + {ago})"}
+    return {"recent": f"array_append(recent, {row})", "forget": _forget_at(time, ago)}
+
+
+def _forget_at(time: str, ago: str) -> str:
+    return f"coalesce(forget, {time} + {ago})"
 
 
 def _forget(ago: str) -> Step:
     """What no record that can still come has in its duration goes when the watermark says so: what a record finds does not depend on when it comes.
 
-    The next record sets the timer anew: once in each duration, so that there is not a timer for each record. A list holds what has come in two.
+    The timer is set as long as the list holds anything: a key without a timer begins anew with a record that is newer by the duration, also while
+    older ones can still come. It fires once in each duration, and not for each record. A list holds what has come in two.
     """
-    return step(set={"recent": f"filter(recent, one -> one.at > timer - {ago})"})
+    still = f"one -> one.at > timer - {ago}"
+    next_ = f"greatest(timer, array_min(transform(filter(recent, {still}), one -> one.at))) + {ago}"
+    return step(set={"recent": f"filter(recent, {still})", "forget": f"IF(exists(recent, {still}), {next_}, NULL)"})
