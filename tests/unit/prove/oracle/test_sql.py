@@ -42,6 +42,33 @@ def test_what_depends_on_a_type_that_the_twin_does_not_know_is_refused_with_the_
         sql.value_of(text)(values)
 
 
+@pytest.mark.parametrize("text", ["s = 1", "1 <> s", "s IN (1, 2)", "s <=> 1", "array_contains(array(1), s)", "s < 1.5D"])
+def test_a_text_beside_a_number_is_refused(text):
+    with pytest.raises(sql.NotModelled, match="CAST one of them"):
+        sql.value_of(text)({"s": "1"})
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("x >= 99.99", {"x": 99.99}),
+        ("x = 0.1", {"x": 0.1}),
+        ("x <=> 0.1", {"x": 0.1}),
+        ("NOT x <> 0.1", {"x": 0.1}),
+        ("x IN (0.1, 0.2)", {"x": 0.1}),
+        ("d IN (x, 5)", {"x": 0.1, "d": Decimal("0.1000000000000000000000001")}),
+        ("d >= 0.1D", {"d": Decimal("0.1")}),
+        ("x BETWEEN 0.1 AND 0.1", {"x": 0.1}),
+        ("CASE x WHEN 0.1 THEN true ELSE false END", {"x": 0.1}),
+        ("array_contains(array(x), 0.1)", {"x": 0.1}),
+        ("a = x", {"a": 2**53 + 1, "x": float(2**53)}),
+        ("NOT d > 0.1", {"d": Decimal("0.1")}),
+    ],
+)
+def test_numbers_of_two_kinds_are_compared_in_the_wider_one(text, values):
+    assert sql.value_of(text)(values) is True
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -85,3 +112,11 @@ def test_what_is_worked_out_has_names():
 def test_a_field_of_whole_numbers_can_hold_large_ones():
     assert sql.typed_by("0L")(1_767_603_600_000_000) == 1_767_603_600_000_000
     assert sql.typed_by("CAST(array() AS array<bigint>)")((10**15,)) == (10**15,)
+
+
+@pytest.mark.parametrize(
+    ("starts", "value"), [("0L", 1.9), ("0L", Decimal("1.9")), ("CAST(array() AS array<struct<n: bigint>>)", ({"n": 0.5},))]
+)
+def test_a_fraction_is_not_cut_by_the_field_that_takes_it(starts, value):
+    with pytest.raises(sql.Refused, match="a fraction does not fit"):
+        sql.typed_by(starts)(value)

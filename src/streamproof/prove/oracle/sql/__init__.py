@@ -41,7 +41,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def typed_by(text: str) -> Callable[[Any], Any]:
     """Any value as one of the type of an expression, where that is a cast or a literal of a type; else as it is."""
     node = parsed(text)
-    return numbers.cast(node.args["to"], asked=False) if isinstance(node, exp.Cast) else lambda value: value
+    return numbers.cast(node.args["to"], asked=False, fills=True) if isinstance(node, exp.Cast) else lambda value: value
 
 
 def modelled() -> list[str]:

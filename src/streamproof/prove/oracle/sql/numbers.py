@@ -24,7 +24,7 @@ _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 _LIKE_AN_INSTANT = 10**14
 
 
-def _together(one: Any, other: Any) -> tuple[Any, Any]:
+def together(one: Any, other: Any) -> tuple[Any, Any]:
     """Two numbers in one kind, as Spark widens them."""
     if isinstance(one, float) or isinstance(other, float):
         return float(one), float(other)
@@ -41,7 +41,7 @@ def _arithmetic(does: Callable[[Any, Any], Any]) -> Callable[[Any], Value]:
             one, other = left(env), right(env)
             if one is None or other is None:
                 return None
-            return _within(does(*_together(one, other)), 64)
+            return _within(does(*together(one, other)), 64)
 
         return value
 
@@ -88,16 +88,18 @@ def _cast_node(node: exp.Cast) -> Value:
     return lambda env: typed(of(env))
 
 
-def cast(type_: exp.DataType, *, asked: bool = True) -> Callable[[Any], Any]:
-    """A value as one of a type; `asked` where a job writes CAST, which of an instant gives its seconds."""
+def cast(type_: exp.DataType, *, asked: bool = True, fills: bool = False) -> Callable[[Any], Any]:
+    """A value as one of a type; `asked` where a job writes CAST, which of an instant gives its seconds; `fills` where a field takes it: Spark
+    refuses a job of which a field would cut values.
+    """
     name = type_.this.name
     inner = [
-        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one, asked=asked)
+        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one, asked=asked, fills=fills)
         for one in type_.expressions
         if not isinstance(one, exp.DataTypeParam)
     ]
     makers: dict[str, Callable[[Any], Any]] = {
-        **{kind: _as_integer(bits, asked=asked) for kind, bits in _INTEGERS.items()},
+        **{kind: _as_integer(bits, asked=asked, fills=fills) for kind, bits in _INTEGERS.items()},
         "DOUBLE": lambda value: float(value),
         "DECIMAL": _as_decimal(type_),
         "TEXT": _as_text,
@@ -120,8 +122,10 @@ def _finite(value: Any) -> Any:
     return no("a whole number of NaN or of infinity") if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_integer(bits: int, *, asked: bool) -> Callable[[Any], Any]:
+def _as_integer(bits: int, *, asked: bool, fills: bool) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
+        if fills and isinstance(value, float | Decimal) and value != int(_finite(value)):
+            raise Refused("a fraction does not fit a field of whole numbers")
         if asked and isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
             return no("a cast of what may be an instant to a number")
         return _within(int(_finite(value)), bits)
