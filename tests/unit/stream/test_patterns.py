@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import streamproof as sp
-from streamproof.errors import JobDefinitionError
+from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream import patterns
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.node import source
@@ -259,6 +259,20 @@ def test_a_running_sum_of_decimals_keeps_its_type():
     asked = patterns.running(Stream(source("s")), "card", ttl="never", balance=("CAST(0 AS DECIMAL(18, 2))", "amount"))
 
     assert asked.node.operator.rules.on_row.set == {"balance": "CAST(coalesce(balance + (amount), balance) AS DECIMAL(18, 2))"}
+
+
+def test_a_running_sum_of_whole_numbers_cuts_no_fraction():
+    def steps(rows):
+        return patterns.running(rows, "card", ttl="never", balance=("0L", "v"))
+
+    for type_ in ("double", "float"):
+        found = [one.message for one in problems(steps(Stream(source("s"))).node.operator.rules, {"v": type_})]
+        assert len(found) == 1, type_
+        assert "the field is bigint" in found[0]
+    assert list(problems(steps(Stream(source("s"))).node.operator.rules, {"v": "int"})) == []
+    with pytest.raises(StreamproofError, match="a fraction does not fit"):
+        trial(steps).push(row(0, v=1.9))
+    assert trial(steps).push(row(0, v=2), row(1, v=None), row(2, v=-1)).rows[-1]["balance"] == 1
 
 
 def test_an_older_record_does_not_change_what_is_known_last():
