@@ -1,6 +1,9 @@
 """`sp.OperatorTest`: rows and watermarks pushed into operators, without Spark."""
 
+import runpy
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,3 +192,34 @@ def test_windows_after_a_join_hold_its_rows():
     (met, alone) = sorted(test.advance_to("2026-01-05T09:01:10.001").rows, key=lambda row: str(row["shop_right"]), reverse=True)
     assert (met["shop_right"], [(row["shop"], row["shop_right"]) for row in met["rows"]]) == ("y", [("x", "y")])
     assert (alone["shop_right"], [(row["key"], row["shop_right"]) for row in alone["rows"]]) == (None, [(2, None)])
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def card_fraud():
+    steps = runpy.run_path(str(ROOT / "examples/card_fraud/job.py"))["card_fraud"].function
+    test = sp.OperatorTest(lambda payments: steps(payments).asked_for["suspicious"], event_time="at", lag="1 minute")
+    test.table("cards", [{"card": "a", "home": "DE", "usual": 20}])
+    test.table("fraud_rules", [])
+    return test, lambda time: {"payment": time, "card": "a", "euros": 20, "at": f"2026-01-05T{time}Z"}
+
+
+def velocity():
+    text = (ROOT / "docs/guides/keyed-state.md").read_text().split('```python file="velocity.py"')[1].split("```")[0]
+    made: dict[str, Any] = {}
+    exec(text, made)
+    steps = made["velocity"].function
+    test = sp.OperatorTest(lambda payments: steps(payments).asked_for["suspicious"], event_time="ts", lag="1 minute")
+    return test, lambda time: {"payment_id": time, "card": "a", "amount": 20.0, "ts": f"2026-01-05T{time}Z"}
+
+
+@pytest.mark.parametrize("example", [card_fraud, velocity])
+@pytest.mark.parametrize("order", [("09:10:05", "09:10:30"), ("09:10:30", "09:10:05")])
+def test_the_examples_of_fraud_find_a_payment_that_comes_within_the_lag(example, order):
+    test, payment = example()
+    test.push(payment("09:00:10"), payment("09:00:20"))
+
+    found = [row for time in order for row in test.push(payment(time)).rows]
+
+    assert [(row.get("payment", row.get("payment_id")), row["payments"]) for row in found] == [("09:10:05", 3)]
