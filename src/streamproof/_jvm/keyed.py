@@ -71,7 +71,7 @@ def keyed_rows(rows: "DataFrame", compiled: Compiled, event_time: str, *, forget
     keyed, bounds = java_class(spark, "Keyed"), compiled.bounds
     bounded, lost = (None, None) if bounds is None else (bounds[0]._jdf, bounds[1]._jdf)
     ttl_us = -1 if rules.ttl is None else rules.ttl // _MICROSECOND
-    made = java_class(spark, "Keyed$Rules")(
+    made = java_class(spark, "KeyedRules")(
         compiled.starts._jdf, compiled.key._jdf, bounded, lost, list(rules.on_timer), 1 + len(rules.tags), ttl_us, forgets, traced
     )
     for step in compiled.steps:
