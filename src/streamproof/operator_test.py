@@ -21,9 +21,8 @@ from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.oracle.trace import apart
 from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
+from streamproof.stream.keyed.rules import require_free
 
-_LIKE_AN_INSTANT = 10**14
-"""Microseconds since 1970 from 1973 on: such a number in a row or in state is shown as an instant."""
 Shown = Mapping[str, Any]
 
 
@@ -213,7 +212,7 @@ class OperatorTest:
 
     def _arrived(self, trace: str, stream: str, row: Shown) -> Arrived:
         event_time = self._event_times[stream]
-        values = {name: _micros(value) if name == event_time else plain(value) for name, value in row.items()}
+        values = {name: _micros(value) if name == event_time else _plain(value) for name, value in row.items()}
         time_us = values.get(event_time)
         if time_us is None:
             return Arrived(trace, "rejected", f"no event time in {event_time}")
@@ -227,6 +226,8 @@ class OperatorTest:
         pairs = self._query.pairs
         if pairs is not None:  # columns of windows after a join may be of the other stream
             found = replace(found, values=self._as_joined(pairs.key, stream, found.values))
+        for fields in (node.twin.declares for node in self._query.nodes if node.twin.declares):
+            require_free(fields, found.values)
         required = way.columns if pairs is None else pairs.key
         missing = next((name for name in required if name.split(".")[0] not in found.values), None)
         if missing is not None:
@@ -301,10 +302,14 @@ def _micros(given: Any) -> Any:
     if given is None:
         return None
     found = datetime.fromisoformat(given) if isinstance(given, str) else given
-    return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC)) if isinstance(found, datetime) else found
+    return sql.Instant(to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))) if isinstance(found, datetime) else found
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
     return _micros(value) if isinstance(value, datetime) else plain(value)
 
 
@@ -321,7 +326,7 @@ def _shown(values: Shown) -> Shown:
 
 
 def _value_shown(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
+    if isinstance(value, sql.Instant):
         return _instant(value)
     if isinstance(value, Mapping):
         return _shown(value)

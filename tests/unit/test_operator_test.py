@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import streamproof as sp
-from streamproof.errors import JobDefinitionError
+from streamproof.errors import JobDefinitionError, ScenarioError
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -223,3 +223,66 @@ def test_the_examples_of_fraud_find_a_payment_that_comes_within_the_lag(example,
     found = [row for time in order for row in test.push(payment(time)).rows]
 
     assert [(row.get("payment", row.get("payment_id")), row["payments"]) for row in found] == [("09:10:05", 3)]
+
+
+def remembered(columns, sets, **of_row):
+    def steps(rows):
+        return rows.keyed("k", state=columns, on_row=sp.step(set=sets, emit=sp.emit("k", *columns)), ttl="never")
+
+    return sp.OperatorTest(steps, event_time="ts").push({"k": 1, "ts": NINE, **of_row}).rows
+
+
+def test_only_instants_are_shown_as_such():
+    columns = {
+        "card": "0L",
+        "number": "0L",
+        "at": "CAST(NULL AS TIMESTAMP)",
+        "seen": "CAST(array() AS array<struct<at: timestamp, n: bigint>>)",
+    }
+    sets = {
+        "card": "card_number",
+        "number": "booking",
+        "at": "paid + INTERVAL 1 SECOND",
+        "seen": "array(struct(paid AS at, card_number AS n))",
+    }
+    found = remembered(columns, sets, card_number=4111111111111111, booking=1876543210987654321, paid=NINE)
+
+    assert found == [
+        {
+            "k": 1,
+            "card": 4111111111111111,
+            "number": 1876543210987654321,
+            "at": NINE.replace(second=1),
+            "seen": [{"at": NINE, "n": 4111111111111111}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("starts", "text", "given", "said"),
+    [
+        ("0L", "CAST(v AS BIGINT)", "DE89 3704 0044", 'Spark would stop the job at on_row: f, "CAST(v AS BIGINT)"'),
+        ("CAST(0 AS INT)", "v", 2**40, "Spark would stop the job at the field f, which starts as"),
+        ("0L", "IF(v > TIMESTAMP '2026-01-01 00:00:00', 1, 0)", "2026-01-05T09:00:00Z", 'on_row: f, "IF(v > TIMESTAMP'),
+        ("0L", "unix_seconds(v + INTERVAL 1 HOUR)", "2026-01-05T09:00:00Z", "an instant is a datetime, and not a text"),
+        ("0L", "CAST(v AS BIGINT)", NINE, "a cast of an instant to a number"),
+    ],
+)
+def test_what_cannot_be_worked_out_of_a_row_names_the_expression_and_not_the_value(starts, text, given, said):
+    with pytest.raises(ScenarioError) as found:
+        remembered({"f": starts}, {"f": text}, v=given)
+    assert said in str(found.value)
+    assert str(given) not in str(found.value)
+
+
+def test_sums_and_numbers_of_patterns_may_be_large():
+    rows = [{"k": 1, "ts": NINE, "n": 2 * 10**14}, {"k": 1, "ts": NINE.replace(minute=1), "n": 1}]
+    running = sp.OperatorTest(lambda rows: sp.patterns.running(rows, "k", ttl="never", b=("0L", "n")), event_time="ts")
+    assert [row["b"] for row in running.push(*rows).rows] == [2 * 10**14, 2 * 10**14 + 1]
+
+    def ordered(rows):
+        return sp.patterns.reorder(rows, "k", time="ts", columns={}, number="n", ttl="never", at_most=9)
+
+    reorder = sp.OperatorTest(ordered, event_time="ts")
+    reorder.push(*rows)
+    assert [row["n"] for row in reorder.advance_to(NINE.replace(minute=1)).rows] == [2 * 10**14, 1]

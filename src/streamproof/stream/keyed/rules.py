@@ -1,6 +1,6 @@
 """What a call of keyed() says as a whole: fields, steps, timers, and what does not fit together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -100,6 +100,18 @@ def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: 
         )
     _require_alike(found)
     return found
+
+
+def require_free(fields: Iterable[str], columns: Iterable[str]) -> None:
+    """JobDefinitionError where rows have a column that is called as a field, or as something of ours in expressions."""
+    own, there = tuple(fields), {column.lower() for column in columns}
+    for name in (*own, BEFORE, TIMER, EACH):
+        if name.lower() in there:
+            raise JobDefinitionError(
+                f"keyed() {'has a field' if name in own else 'calls something of its own'} {name}, and the rows have a column of that name.",
+                required="Expressions name both.",
+                remedy="Give the column another name by transform(); or the field, where it is yours and not one of sp.patterns.",
+            )
 
 
 def _mapping(part: str, given: Any) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, place_of
-from streamproof.stream.keyed.rules import Rules, rules_of
+from streamproof.stream.keyed.rules import Rules, require_free, rules_of
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import NUMBER, PLACE, RECORDS, TRACE, quoted, visible
@@ -163,6 +163,10 @@ class Keyed(OneInput):
             besides = (*fields, BEFORE, EACH, *([] if where == "on_row" else [TIMER]))
             for part, text in step.texts():
                 look.text(f"{part} in {where} of keyed()", text, there, besides=besides)
+        try:
+            require_free(self.rules.state, known.names)
+        except JobDefinitionError as problem:
+            look.wrong(problem)
         for problem in problems(self.rules, known.types):
             look.wrong(problem)
         return Known(next(tuple(one.columns) for step in self.rules.steps.values() for one in step.emits if one.to is None))

@@ -31,7 +31,7 @@ def test_what_is_not_worked_out_is_refused_before_any_row(text):
     ("text", "values"),
     [
         ("d / 2", {"d": Decimal("1.5")}),
-        ("CAST(ts AS BIGINT)", {"ts": 1_767_603_600_000_000}),
+        ("CAST(ts AS BIGINT)", {"ts": sql.Instant(1_767_603_600_000_000)}),
         ("CAST(x AS STRING)", {"x": 1.5}),
         ("floor(x)", {"x": float("inf")}),
         ("deep.field", {"deep": (1, 2)}),
@@ -120,3 +120,28 @@ def test_a_field_of_whole_numbers_can_hold_large_ones():
 def test_a_fraction_is_not_cut_by_the_field_that_takes_it(starts, value):
     with pytest.raises(sql.Refused, match="a fraction does not fit"):
         sql.typed_by(starts)(value)
+
+
+def test_what_is_an_instant_is_known_and_what_is_a_large_number_is_one():
+    ts, hour = sql.Instant(1_767_603_600_000_000), 3_600_000_000
+
+    def of(text):
+        found = sql.value_of(text)({"ts": ts, "n": 4111111111111111, "s": "2026-01-05T09:00:00Z"})
+        return isinstance(found, sql.Instant), found
+
+    assert of("ts + INTERVAL 1 HOUR") == (True, ts + hour)
+    assert of("INTERVAL 1 HOUR + ts") == (True, ts + hour)
+    assert of("ts - INTERVAL 1 HOUR") == (True, ts - hour)
+    assert of("greatest(ts, ts - INTERVAL 1 HOUR)") == (True, ts)
+    assert of("CAST(s AS TIMESTAMP)") == (True, ts)
+    assert of("timestamp_micros(n)") == (True, 4111111111111111)
+    assert of("unix_micros(ts)") == (False, ts)
+    assert of("ts - (ts - INTERVAL 1 HOUR)") == (False, hour)
+    assert of("CAST(n AS BIGINT)") == (False, 4111111111111111)
+
+
+@pytest.mark.parametrize("text", ["CAST(s AS BIGINT)", "CAST(s AS DOUBLE)", "CAST(s AS DECIMAL(10, 2))", "CAST(s AS TIMESTAMP)"])
+def test_a_text_that_is_no_number_is_refused_and_not_shown(text):
+    with pytest.raises(sql.Refused) as found:
+        sql.value_of(text)({"s": "DE89 3704 0044"})
+    assert "DE89" not in str(found.value)

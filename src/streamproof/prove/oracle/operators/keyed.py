@@ -21,6 +21,10 @@ _END_OF_TIME = 2**61
 """A watermark beyond it is that of a batch query."""
 _OWN = ("before", "each", "timer")
 _PLACE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
+_REQUIRED = (
+    "A proof works out in plain Python what Spark gives: docs/reference/stream.md#keyed lists the expressions that it knows."
+)
+_REMEDY = "Write it in those, or move that part into transform() before keyed(), which both sides take from Spark."
 
 
 @dataclass(frozen=True)
@@ -85,25 +89,25 @@ class Keyed(Twin):
             return cls(
                 tuple(given["key"]),
                 {name.lower(): name for name in said},
-                {name.lower(): sql.value_of(text) for name, text in said.items()},
-                {name.lower(): sql.typed_by(text) for name, text in said.items()},
+                {name.lower(): _value(f"state {name}", text) for name, text in said.items()},
+                {name.lower(): _typed(name, text) for name, text in said.items()},
                 {name.lower(): one.at_most for name, one in given["state"].items() if getattr(one, "at_most", None) is not None},
-                _does(given["on_row"]),
-                {name.lower(): _does(step) for name, step in timers.items()},
+                _does("on_row", given["on_row"]),
+                {name.lower(): _does(f"on_timer {name}", step) for name, step in timers.items()},
                 None if given["ttl"] == "never" else micros(given["ttl"]),
                 _columns(given["on_row"], [*map(str.lower, said), *_OWN]),
                 given.get("order_by"),
             )
         except sql.NotModelled as problem:
-            raise ScenarioError(
-                f"keyed(): {problem}.",
-                required="A proof works out in plain Python what Spark gives: docs/reference/keyed.md lists the expressions that it knows.",
-                remedy="Write it in those, or move that part into transform() before keyed(), which both sides take from Spark.",
-            ) from problem
+            raise ScenarioError(f"keyed(): {problem}.", required=_REQUIRED, remedy=_REMEDY) from problem
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.key, *self.names, *([] if self.order_by is None else [self.order_by])]))
+
+    @property
+    def declares(self) -> tuple[str, ...]:
+        return tuple(self.called.values())
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -116,23 +120,52 @@ class Keyed(Twin):
         return OfKeys(self)
 
 
-def _does(step: Any) -> Does:
+def _does(where: str, step: Any) -> Does:
     sets = []
     for place, text in step.set.items():
         found = _PLACE.fullmatch(place)
         assert found is not None, "the job function has been called"
-        inside = sql.value_of(found[2]) if found[2] else None
-        sets.append((found[1].lower(), inside, found[2] is not None, sql.value_of(text)))
+        inside = _value(f"{where}: {place}", found[2]) if found[2] else None
+        sets.append((found[1].lower(), inside, found[2] is not None, _value(f"{where}: {place}", text)))
     emits = [
         Emission(
-            {name: sql.value_of(text) for name, text in one.columns.items()},
-            None if one.when is None else sql.value_of(one.when),
-            None if one.each is None else sql.value_of(one.each),
+            {name: _value(f"{where}: {name}", text) for name, text in one.columns.items()},
+            None if one.when is None else _value(f"{where}: emit(when=...)", one.when),
+            None if one.each is None else _value(f"{where}: emit(each=...)", one.each),
             one.to or "",
         )
         for one in step.emits
     ]
     return Does(sets, emits)
+
+
+def _value(where: str, text: str) -> sql.Value:
+    """An expression; what stops it when it meets a row names it, and does not show the row."""
+    return _named(f'{where}, "{text}",', sql.value_of(text))
+
+
+def _typed(name: str, text: str) -> sql.Value:
+    return _named(f'the field {name}, which starts as "{text}",', sql.typed_by(text))
+
+
+def _named(said: str, of: sql.Value) -> sql.Value:
+    def value(given: Any) -> Any:
+        try:
+            return of(given)
+        except sql.Refused as problem:
+            raise ScenarioError(f"keyed(): Spark would stop the job at {said}: {problem}.") from problem
+        except sql.NotModelled as problem:
+            raise ScenarioError(
+                f"keyed(): {said} cannot be worked out: {problem}.", required=_REQUIRED, remedy=_REMEDY
+            ) from problem
+        except (TypeError, KeyError, AttributeError) as problem:
+            raise ScenarioError(
+                f"keyed(): {said} meets a value of a type that the plain model does not expect there.",
+                required="Rows have the types that the job reads: an instant is a datetime, and not a text.",
+                remedy=_REMEDY,
+            ) from problem
+
+    return value
 
 
 def _columns(step: Any, own: Sequence[str]) -> tuple[str, ...]:
@@ -265,15 +298,12 @@ class OfKeys(State):
         return set(counts)
 
     def _set(self, before: Mapping[str, Any], does: Does, seen: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            after = dict(before)
-            for name, inside, is_part, value in does.sets:
-                found = value(seen)
-                if is_part:
-                    found = (*after[name], found) if inside is None else _entry(after[name], inside(seen), found)
-                after[name] = self.twin.typed[name](found)
-        except sql.Refused as problem:
-            raise ScenarioError(f"keyed(): Spark would stop the job: {problem}.") from problem
+        after = dict(before)
+        for name, inside, is_part, value in does.sets:
+            found = value(seen)
+            if is_part:
+                found = (*after[name], found) if inside is None else _entry(after[name], inside(seen), found)
+            after[name] = self.twin.typed[name](found)
         return after
 
     def _bound(self, fields: dict[str, Any]) -> dict[str, list[Any]]:
@@ -326,17 +356,14 @@ class _Batch:
 
 
 def _rows(one: Emission, seen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    try:
-        if one.when is not None and one.when(seen) is not True:
-            return
-        if one.each is None:
-            yield {name: value(seen) for name, value in one.columns.items()}
-            return
-        for element in one.each(seen) or ():
-            there = {**seen, "each": element}
-            yield {name: value(there) for name, value in one.columns.items()}
-    except sql.Refused as problem:
-        raise ScenarioError(f"keyed(): Spark would stop the job: {problem}.") from problem
+    if one.when is not None and one.when(seen) is not True:
+        return
+    if one.each is None:
+        yield {name: value(seen) for name, value in one.columns.items()}
+        return
+    for element in one.each(seen) or ():
+        there = {**seen, "each": element}
+        yield {name: value(there) for name, value in one.columns.items()}
 
 
 def _entry(found: Mapping[Any, Any], key: Any, value: Any) -> dict[Any, Any]:

@@ -242,6 +242,11 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
         return ()
 
     @property
+    def declares(self) -> tuple[str, ...]:
+        """The fields that the job declares in it: no column of rows has the name of one."""
+        return ()
+
+    @property
     def lateness_us(self) -> int:
         """How much longer than the lag of a source it takes rows, microseconds."""
         return 0
