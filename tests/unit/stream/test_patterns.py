@@ -38,6 +38,9 @@ STEPS = {
     "reorder": lambda rows: patterns.reorder(
         rows, "card", time="ts", columns={"id": "string"}, number="seq", begins=1, ttl="never", at_most=100
     ),
+    "reorder anew": lambda rows: patterns.reorder(
+        rows, "card", time="ts", columns={"id": "string"}, number="seq", begins=1, ttl="10 minutes", at_most=100
+    ),
 }
 
 
@@ -144,14 +147,17 @@ def attributed(rows, pick):
     return {"": found, "tag:unattributed": alone}
 
 
-def reordered(rows):
-    ordered = sorted(rows, key=lambda one: one["at"])
-    gaps, known = set(), 0
-    for one in ordered:
+def reordered(rows, ttl=timedelta.max):
+    gaps, found, known, place, latest = set(), set(), 0, 0, None
+    for one in sorted(rows, key=lambda one: one["at"]):
+        if latest is not None and one["at"] - latest >= ttl:
+            known = place = 0
+        place, latest = place + 1, one["at"]
         if one["seq"] > known + 1:
             gaps.add((known + 1, one["seq"] - 1, one["at"]))
-        known = one["seq"]
-    return {"": {(one["at"], one["seq"], one["id"], place) for place, one in enumerate(ordered, start=1)}, "tag:gaps": gaps}
+        known = max(known, one["seq"])
+        found.add((one["at"], one["seq"], one["id"], place))
+    return {"": found, "tag:gaps": gaps}
 
 
 SAYS = {
@@ -167,6 +173,7 @@ SAYS = {
     "first touch": (lambda rows: attributed(rows, min), ("conversion_at", "touch_at", "touches", "conversion_id", "touch_id")),
     "tag:unattributed": ((), ("conversion_at", "conversion_id")),
     "reorder": (reordered, ("ts", "seq", "id", "position")),
+    "reorder anew": (lambda rows: reordered(rows, TEN), ("ts", "seq", "id", "position")),
     "tag:gaps": ((), ("missing_from", "missing_to", "noticed_at")),
 }
 
@@ -334,6 +341,31 @@ def test_rows_leave_in_order_and_what_exceeds_the_bound_by_a_side():
     after = test.push(row(9, seq=7), row(9, seq=6)), test.advance_to(at(9))
     assert [(one["seq"], one["position"]) for one in after[1].rows] == [(6, 3), (7, 4)]
     assert after[1].sides["tag:gaps"] == [{"card": "a", "missing_from": 5, "missing_to": 5, "noticed_at": at(9)}]
+
+
+@pytest.mark.parametrize("order", [(50, 30), (30, 50)])
+def test_rows_leave_with_the_same_position_in_whatever_order_they_come(order):
+    steps = {"time": "ts", "columns": {"id": "string"}, "number": "seq", "ttl": "20 minutes", "at_most": 9}
+    test = trial(lambda rows: patterns.reorder(rows, "card", **steps))
+    test.push(row(11), row(12, card="b"))
+    test.advance_to(at(12))
+    pushed = [*(test.push(row(minute)) for minute in order), test.advance_to(at(59) + timedelta(minutes=11))]
+
+    assert [(one["seq"], one["position"]) for part in pushed for one in part.rows] == [(30, 2), (50, 1)]
+    assert [(gap["missing_from"], gap["missing_to"]) for part in pushed for gap in part.sides.get("tag:gaps", ())] == [(12, 29)]
+    assert test.state == {}
+
+
+def test_no_column_is_called_as_what_a_pattern_keeps_and_no_row_of_a_test_either():
+    asked = STEPS["reorder anew"](Stream(source("s")))
+    assert [name for name in asked.node.operator.rules.state if not name.startswith("pattern_")] == ["waiting"]
+
+    with pytest.raises(JobDefinitionError, match="has a field waiting, and the rows have a column of that name") as found:
+        trial("reorder").push(row(0, Waiting=1))
+    assert "the column another name by transform()" in found.value.remedy
+    with pytest.raises(JobDefinitionError, match="calls something of its own timer"):
+        trial("reorder").push(row(0, timer=1))
+    trial("reorder").push(row(0, due=1, known=1, position=1, forget=1))
 
 
 def test_a_key_that_is_null_is_rejected_by_each():

@@ -50,7 +50,7 @@ def velocity(
             set=_kept(f"struct({time} AS at)", time, ago),
             emit=emit(*key_of(key), *columns, f"{n} AS n", when=f"{n} >= {at_least}"),
         ),
-        on_timer={"forget": _forget(ago)},
+        on_timer={"pattern_forget": _forget(ago)},
         ttl=within,
     )
 
@@ -88,7 +88,7 @@ def sliding(stream: "Stream", key: Key, value: str, *, time: str, over: str, at_
             set=_kept(_value(value, time), time, ago),
             emit=emit(*key_of(key), *columns, *_sums("each"), each=f"array({_values(there)})"),
         ),
-        on_timer={"forget": _forget(ago)},
+        on_timer={"pattern_forget": _forget(ago)},
         ttl=over,
     )
 
@@ -130,16 +130,16 @@ def sliding_complete(
             set={
                 "recent": f"array_append(recent, {_value(value, time)})",
                 "waiting": f"array_append(waiting, {row_of(time, {name: name for name in kept})})",
-                "due": f"least(due, {time})",
-                "forget": _forget_at(time, ago),
+                "pattern_due": f"least(pattern_due, {time})",
+                "pattern_forget": _forget_at(time, ago),
             }
         ),
         on_timer={
-            "due": step(
+            "pattern_due": step(
                 set={
                     "recent": f"filter(recent, one -> one.at > timer - {ago})",
                     "waiting": f"filter(waiting, {later})",
-                    "due": f"array_min(transform(filter(waiting, {later}), one -> one.at))",
+                    "pattern_due": f"array_min(transform(filter(waiting, {later}), one -> one.at))",
                 },
                 emit=emit(
                     *key_of(key),
@@ -149,7 +149,7 @@ def sliding_complete(
                     each=f"transform(filter(before.waiting, one -> one.at <= timer), it -> struct(it AS it, {_values(there)} AS values))",
                 ),
             ),
-            "forget": _forget(ago),
+            "pattern_forget": _forget(ago),
         },
         ttl=over,
     )
@@ -174,11 +174,11 @@ def _sums(values: str) -> list[str]:
 
 
 def _kept(row: str, time: str, ago: str) -> dict[str, str]:
-    return {"recent": f"array_append(recent, {row})", "forget": _forget_at(time, ago)}
+    return {"recent": f"array_append(recent, {row})", "pattern_forget": _forget_at(time, ago)}
 
 
 def _forget_at(time: str, ago: str) -> str:
-    return f"coalesce(forget, {time} + {ago})"
+    return f"coalesce(pattern_forget, {time} + {ago})"
 
 
 def _forget(ago: str) -> Step:
@@ -189,4 +189,4 @@ def _forget(ago: str) -> Step:
     """
     still = f"one -> one.at > timer - {ago}"
     next_ = f"greatest(timer, array_min(transform(filter(recent, {still}), one -> one.at))) + {ago}"
-    return step(set={"recent": f"filter(recent, {still})", "forget": f"IF(exists(recent, {still}), {next_}, NULL)"})
+    return step(set={"recent": f"filter(recent, {still})", "pattern_forget": f"IF(exists(recent, {still}), {next_}, NULL)"})

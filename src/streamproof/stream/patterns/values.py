@@ -85,13 +85,19 @@ def changes(stream: "Stream", key: Key, value: str, *, time: str, starts: str, t
     """
     return stream.keyed(
         *key_of(key),
-        state={"known": starts, "known_at": "CAST(NULL AS TIMESTAMP)"},
+        state={"pattern_known": starts, "pattern_known_at": "CAST(NULL AS TIMESTAMP)"},
         on_row=step(
             set={
-                "known": f"IF(known_at IS NULL OR {time} >= known_at, {value}, known)",
-                "known_at": f"greatest(known_at, {time})",
+                "pattern_known": f"IF(pattern_known_at IS NULL OR {time} >= pattern_known_at, {value}, pattern_known)",
+                "pattern_known_at": f"greatest(pattern_known_at, {time})",
             },
-            emit=emit(*key_of(key), *columns, "before.known AS was", "known AS now", when="NOT before.known <=> known"),
+            emit=emit(
+                *key_of(key),
+                *columns,
+                "before.pattern_known AS was",
+                "pattern_known AS now",
+                when="NOT before.pattern_known <=> pattern_known",
+            ),
         ),
         ttl=ttl,
     )
