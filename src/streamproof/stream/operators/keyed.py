@@ -165,8 +165,8 @@ class Keyed(OneInput):
                 look.text(f"{part} in {where} of keyed()", text, there, besides=besides)
         try:
             require_free(self.rules.state, known.names)
-        except JobDefinitionError as problem:
-            look.wrong(problem)
+        except JobDefinitionError as clash:
+            look.wrong(clash)
         for problem in problems(self.rules, known.types):
             look.wrong(problem)
         return Known(next(tuple(one.columns) for step in self.rules.steps.values() for one in step.emits if one.to is None))
