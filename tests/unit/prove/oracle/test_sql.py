@@ -18,6 +18,10 @@ from streamproof.prove.oracle import sql
         "INTERVAL 2 MONTHS",
         "CAST(a AS DATE)",
         "exists(r, (v, i) -> i > 0)",
+        "try_element_at(r, 9)",
+        "try_cast(s AS INT)",
+        "try_divide(a, b)",
+        "array_sort(r, (a, b) -> 1)",
         "a IN (SELECT 1)",
         "transform(r, f)",
     ],
@@ -145,3 +149,21 @@ def test_a_text_that_is_no_number_is_refused_and_not_shown(text):
     with pytest.raises(sql.Refused) as found:
         sql.value_of(text)({"s": "DE89 3704 0044"})
     assert "DE89" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("array_sort(r)", (1, 2, None)),
+        ("sort_array(r)", (None, 1, 2)),
+        ("sort_array(r, false)", (2, 1, None)),
+        ("round(25, -1)", 30),
+        ("round(-25, -1)", -30),
+        ("round(25, 1)", 25),
+        ("d * 100000000000000.01", Decimal("12345678901234569124567890123456.7890")),
+        ("CAST(d * 100000000000000.01 AS DECIMAL(38, 1))", Decimal("12345678901234569124567890123456.8")),
+    ],
+)
+def test_the_place_of_nulls_and_the_digits_of_numbers(text, wanted):
+    found = sql.value_of(text)({"r": (2, None, 1), "d": Decimal("123456789012345678.90")})
+    assert (found, type(found)) == (wanted, type(wanted))

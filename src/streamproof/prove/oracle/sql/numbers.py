@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from sqlglot import exp
@@ -21,6 +22,7 @@ _UNITS = {
     "DAY": 864 * 10**8,
     "WEEK": 6048 * 10**8,
 }
+_DIGITS = 38
 _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 
 
@@ -41,11 +43,18 @@ def _arithmetic(does: Callable[[Any, Any], Any]) -> Callable[[Any], Value]:
             one, other = left(env), right(env)
             if one is None or other is None:
                 return None
-            return _within(does(*together(one, other)), 64)
+            one, other = together(one, other)
+            with _digits(one):
+                return _within(does(one, other), 64)
 
         return value
 
     return make
+
+
+def _digits(number: Any) -> AbstractContextManager[Any]:
+    """Decimals have up to 38 digits."""
+    return localcontext(prec=_DIGITS) if isinstance(number, Decimal) else nullcontext()
 
 
 def _within(number: Any, bits: int) -> Any:
@@ -84,6 +93,8 @@ def _interval(node: exp.Interval) -> Value:
 
 
 def _cast_node(node: exp.Cast) -> Value:
+    if node.args.get("safe"):
+        raise NotModelled("the plain model has no try_cast()")
     of, typed = made(node.this), cast(node.args["to"])
     return lambda env: typed(of(env))
 
@@ -145,7 +156,7 @@ def _as_decimal(type_: exp.DataType) -> Callable[[Any], Any]:
 
     def cast(value: Any) -> Any:
         said = _read(Decimal, repr(_finite(value)) if isinstance(value, float) else value)
-        found = said.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+        found = _rounded_to(said, scale)
         if abs(found) >= Decimal(10) ** (precision - scale):
             raise Refused(f"a number that does not fit decimal({precision},{scale})")
         return found
@@ -166,15 +177,22 @@ def _as_instant(value: Any) -> Any:
     return Instant(value) if isinstance(value, int) else no("a cast to an instant")
 
 
+def _rounded_to(number: Decimal, scale: int) -> Decimal:
+    try:
+        return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(prec=2 * _DIGITS))
+    except InvalidOperation as problem:
+        raise Refused(f"a number of more than {_DIGITS} digits") from problem
+
+
 def _rounded(node: exp.Round) -> Value:
     of, places = made(node.this), made(node.args.get("decimals") or exp.Literal.number(0))
 
     def value(env: Env) -> Any:
         found, scale = of(env), places(env)
-        if found is None or isinstance(found, int) or (isinstance(found, float) and not math.isfinite(found)):
+        if found is None or (isinstance(found, float) and not math.isfinite(found)):
             return found
-        said = Decimal(repr(found) if isinstance(found, float) else found).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-        return float(said) if isinstance(found, float) else said
+        said = _rounded_to(Decimal(repr(found) if isinstance(found, float) else found), scale)
+        return type(found)(said)
 
     return value
 

@@ -124,13 +124,9 @@ def _case(node: exp.Case) -> Value:
     default = made(node.args.get("default") or exp.Null())
 
     def value(env: Env) -> Any:
-        return next((then(env) for condition, then in whens if condition(env) is True), None) if _any(whens, env) else default(env)
+        return next((then for condition, then in whens if condition(env) is True), default)(env)
 
     return value
-
-
-def _any(whens: list[tuple[Value, Value]], env: Env) -> bool:
-    return any(condition(env) is True for condition, _ in whens)
 
 
 def _coalesce(node: exp.Coalesce) -> Value:
