@@ -84,9 +84,10 @@ class OperatorTest:
         self._tables: dict[str, PlainTable] = {}
         self._bound_us = self._watermark_us = 0
         self._newest_us: dict[str, int] = {}
+        self._begun = False
 
     def table(self, name: str, rows: Sequence[Shown], *, valid_from: str | None = None, valid_to: str | None = None) -> None:
-        """What a table of `lookup` or `rules` holds from the next batch on.
+        """What a table of `lookup` or `rules` holds from the next batch on; one of `keyed(initial=...)`, before the first batch.
 
         Parameters
         ----------
@@ -150,6 +151,7 @@ class OperatorTest:
         return {**windows, **waiting, **{key: {"expires": _instant(expiry)} for key, expiry in held.keys.items()}}
 
     def _batch(self, rows: Sequence[tuple[str, Shown]]) -> Pushed:
+        self._begin()
         passed, left = [], dict[str, list[Shown]]()
         for stream, row in rows:
             trace = f"r-{len(self._given):06d}"
@@ -174,6 +176,14 @@ class OperatorTest:
             made = {_side_named(*side): [_shown(row.values) for row in there] for side, there in steps[node].made.items()}
             sides |= {side: [*sides.get(side, []), *there] for side, there in {**of_records, **made}.items() if there}
         return Pushed([self._row(row) for row in out.rows], sides)
+
+    def _begin(self) -> None:
+        """Before the first batch: the state of keys that a table has."""
+        if self._begun:
+            return
+        names = [node.twin.begins_with for node in self._query.nodes if node.twin.begins_with is not None]
+        self._tree.begins({name: _table(self._tables, name) for name in names})
+        self._begun = True
 
     def _row(self, row: Row) -> Shown:
         if row.group is not None:
@@ -260,7 +270,7 @@ class _OneByOne:
         raise _needs_spark("transform()")
 
     def looked_up(self, twin: LooksUp) -> "_OneByOne":
-        state = self._table(twin.table)
+        state = _table(self.tables, twin.table)
         instant = None if twin.as_of is None else self.values.get(twin.as_of)
         number = twin.finder(state).find([self.values.get(name) for name in twin.on], instant)
         if number is None and not twin.keeps_all:
@@ -270,15 +280,16 @@ class _OneByOne:
         return replace(self, values={**self.values, **found})
 
     def ruled(self, twin: HoldsRules) -> "_OneByOne":
-        holding = [name for name, text in twin.conditions(self._table(twin.table)) if _value(text, self.values) is True]
+        holding = [name for name, text in twin.conditions(_table(self.tables, twin.table)) if _value(text, self.values) is True]
         return replace(self, values={**self.values, twin.into: holding, f"{twin.into}_failed": []})
 
-    def _table(self, name: str) -> PlainTable:
-        if name not in self.tables:
-            raise JobDefinitionError(
-                f'OperatorTest() knows no table "{name}".', remedy=f'Say what it holds: test.table("{name}", [{{...}}, ...]).'
-            )
-        return self.tables[name]
+
+def _table(tables: Mapping[str, PlainTable], name: str) -> PlainTable:
+    if name not in tables:
+        raise JobDefinitionError(
+            f'OperatorTest() knows no table "{name}".', remedy=f'Say what it holds: test.table("{name}", [{{...}}, ...]).'
+        )
+    return tables[name]
 
 
 def _value(condition: Any, values: Shown) -> Any:

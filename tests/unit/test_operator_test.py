@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import streamproof as sp
-from streamproof.errors import JobDefinitionError, ScenarioError
+from streamproof.errors import JobDefinitionError, ScenarioError, StreamproofError
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -286,3 +286,60 @@ def test_sums_and_numbers_of_patterns_may_be_large():
     reorder = sp.OperatorTest(ordered, event_time="ts")
     reorder.push(*rows)
     assert [row["n"] for row in reorder.advance_to(NINE.replace(minute=1)).rows] == [2 * 10**14, 1]
+
+
+def counted(ttl="never", at=None, timer=None):
+    def steps(rows):
+        return rows.keyed(
+            "k",
+            state={"n": "0L", "by": sp.map_of("string", "bigint", at_most=2)},
+            on_row=sp.step(
+                set={"n": "n + 1", "by[v]": "n", "late": "ts + INTERVAL 1 MINUTE"}, emit=sp.emit("k", "n", "before.by AS by")
+            ),
+            on_timer={"late": sp.step(emit=sp.emit("k", "n", "by"))},
+            ttl=ttl,
+            initial=sp.initial("counts", at=at),
+        )
+
+    return sp.OperatorTest(steps, event_time="ts")
+
+
+def test_state_begins_with_a_table():
+    test = counted()
+    test.table(
+        "counts", [{"k": 1, "n": 40, "by": {"x": 1}, "further": 0}, {"k": 2, "n": 7, "by": {}}, {"k": None, "n": 1, "by": {}}]
+    )
+
+    pushed = test.push({"k": 1, "ts": NINE, "v": "y"}, {"k": 3, "ts": NINE, "v": "y"})
+    assert pushed.rows == [{"k": 1, "n": 41, "by": {"x": 1}}, {"k": 3, "n": 1, "by": {}}]
+    assert test.state[2,] == {"n": 7, "by": {}, "late": None}
+    test.table("counts", [{"k": 2, "n": 1000, "by": {}}])
+    assert test.push({"k": 2, "ts": NINE, "v": "y"}).rows == [{"k": 2, "n": 8, "by": {}}]
+    assert {row["k"] for row in test.advance_to(NINE.replace(minute=1)).rows} == {1, 2, 3}
+
+
+def test_keys_of_the_table_are_forgotten_by_the_time_of_their_latest_row():
+    test = counted(ttl="10 minutes", at="latest")
+    test.table("counts", [{"k": key, "n": 40, "by": {}, "latest": NINE} for key in (1, 2, 3)])
+
+    assert [row["n"] for row in test.push({"k": 1, "ts": NINE.replace(minute=9), "v": "y"}).rows] == [41]
+    assert [row["n"] for row in test.push({"k": 2, "ts": NINE.replace(minute=10), "v": "y"}).rows if row["k"] == 2] == [1]
+    test.advance_to(NINE.replace(minute=10))
+    assert sorted(test.state) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (None, 'knows no table "counts"'),
+        ([{"k": 1, "n": 1, "latest": NINE}], "the table counts has no column by"),
+        ([{"k": 1, "n": 1, "by": {}, "latest": None}], "has a row without latest, from which ttl counts"),
+        ([{"k": 1, "n": 1.5, "by": {}, "latest": NINE}], "a fraction does not fit a field of whole numbers"),
+    ],
+)
+def test_a_table_that_state_cannot_begin_with_is_said(rows, said):
+    test = counted(ttl="10 minutes", at="latest")
+    if rows is not None:
+        test.table("counts", rows)
+    with pytest.raises(StreamproofError, match=said):
+        test.push({"k": 1, "ts": NINE, "v": "y"})

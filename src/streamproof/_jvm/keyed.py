@@ -55,11 +55,15 @@ class Compiled(Protocol):
     def steps(self) -> "Sequence[Step]": ...
 
 
-def keyed_rows(rows: "DataFrame", compiled: Compiled, event_time: str, *, forgets: bool, traced: bool) -> "DataFrame":
+def keyed_rows(
+    rows: "DataFrame", compiled: Compiled, event_time: str, begins: "DataFrame | None", *, forgets: bool, traced: bool
+) -> "DataFrame":
     """What rows give with the state of their keys: `_place`, `_row`, `_records` and `_trace` (see `Keyed` in Java).
 
     Parameters
     ----------
+    begins
+        The state of keys before the first batch: the columns of the key, `_latest` and `_fields`. None where no key has any.
     forgets
         False in a batch, which has no watermark.
     traced
@@ -76,7 +80,8 @@ def keyed_rows(rows: "DataFrame", compiled: Compiled, event_time: str, *, forget
     )
     for step in compiled.steps:
         made.add(step.fields._jdf, step.emissions._jdf, list(step.outputs))
-    return DataFrame(keyed.of(rows._jdf, list(rules.key), compiled.rows.columns, event_time, made), spark)
+    begun = None if begins is None else begins._jdf
+    return DataFrame(keyed.of(rows._jdf, list(rules.key), compiled.rows.columns, event_time, made, begun), spark)
 
 
 def unpacked(spark: "SparkSession", number: "Column", packed: "Column", columns: "StructType", wanted: int) -> "Column":

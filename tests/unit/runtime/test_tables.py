@@ -102,12 +102,10 @@ def test_a_lookup_needs_its_table_and_a_table_its_lookup(configured):
 
     require_tables(config, sp.Outputs(priced=priced))
     with pytest.raises(
-        ConfigurationError, match=r'calls lookup\("price"\), and there is no \[table.price\]. Did you mean "prices"'
+        ConfigurationError, match=r'names the table "price", and there is no \[table.price\]. Did you mean "prices"'
     ):
         require_tables(config, sp.Outputs(priced=ORDERS.lookup("price", on="sku")))
-    with pytest.raises(
-        ConfigurationError, match=r"line 11: \[table.prices\] is a table that priced looks nothing up in"
-    ) as refused:
+    with pytest.raises(ConfigurationError, match=r"line 11: \[table.prices\] is a table that priced does not name") as refused:
         require_tables(config, sp.Outputs(priced=ORDERS))
     assert refused.value.remedy
 

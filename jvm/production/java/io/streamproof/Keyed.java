@@ -7,9 +7,12 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.FlatMapGroupsWithStateFunction;
+import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.KeyValueGroupedDataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -68,8 +71,10 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
    * @param rows what comes in, with more columns: `_number`, what puts rows of one time in order (null where nothing
    *     does), `_place`, a hash of the row (bigint), and `_trace` (string, null outside a proof)
    * @param columns the columns of the rows that expressions see, in the order of the relations that these are over
+   * @param begins the state of keys before the first batch: the columns of the key, `_latest` (bigint), and `_fields`, a struct; null for none
    */
-  public static Dataset<Row> of(Dataset<Row> rows, List<String> key, List<String> columns, String eventTime, KeyedRules rules) {
+  public static Dataset<Row> of(
+      Dataset<Row> rows, List<String> key, List<String> columns, String eventTime, KeyedRules rules, Dataset<Row> begins) {
     StructType schema = rows.schema();
     List<String> names = List.of(schema.fieldNames());
     StructType seen = new StructType(columns.stream().map(name -> schema.apply(names.indexOf(name))).toArray(StructField[]::new));
@@ -95,16 +100,35 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
             .add("_records", DataTypes.LongType, false)
             .add("_trace", DataTypes.BinaryType);
     StructField[] keyFields = key.stream().map(name -> schema.apply(names.indexOf(name))).toArray(StructField[]::new);
-    return taken
-        .groupBy(key.stream().map(Keyed::column).toArray(Column[]::new))
-        .as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()))
-        .flatMapGroupsWithState(
-            new Keyed(rules, coming.size() - 5),
-            OutputMode.Update(),
-            Encoders.row(state),
-            Encoders.row(given),
-            rules.forgets ? GroupStateTimeout.EventTimeTimeout() : GroupStateTimeout.NoTimeout())
-        .select(column("_place"), column("_row"), column("_records"), column("_trace").cast(DataTypes.StringType).as("_trace"));
+    Column[] by = key.stream().map(Keyed::column).toArray(Column[]::new);
+    KeyValueGroupedDataset<Row, Row> ofKeys = taken.groupBy(by).as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()));
+    Keyed keyed = new Keyed(rules, coming.size() - 5);
+    Encoder<Row> kept = Encoders.row(state);
+    GroupStateTimeout ends = rules.forgets ? GroupStateTimeout.EventTimeTimeout() : GroupStateTimeout.NoTimeout();
+    Dataset<Row> made =
+        begins == null
+            ? ofKeys.flatMapGroupsWithState(keyed, OutputMode.Update(), kept, Encoders.row(given), ends)
+            : ofKeys.flatMapGroupsWithState(
+                keyed, OutputMode.Update(), kept, Encoders.row(given), ends, begun(begins, by, new StructType(keyFields), state));
+    return made.select(column("_place"), column("_row"), column("_records"), column("_trace").cast(DataTypes.StringType).as("_trace"));
+  }
+
+  /** The state of keys before the first batch, with no timer set. */
+  private static KeyValueGroupedDataset<Row, Row> begun(Dataset<Row> begins, Column[] by, StructType key, StructType state) {
+    List<Column> parts = new ArrayList<>(List.of(by));
+    parts.add(Packed.of(column("_fields"), (StructType) begins.schema().apply("_fields").dataType()).as("_value"));
+    parts.add(column("_latest"));
+    Dataset<Row> packed = begins.select(parts.toArray(Column[]::new));
+    int value = by.length;
+    int size = state.size();
+    MapFunction<Row, Row> asState =
+        row -> {
+          Object[] kept = new Object[size];
+          kept[VALUE] = row.get(value);
+          kept[LATEST] = row.get(value + 1);
+          return RowFactory.create(kept);
+        };
+    return packed.groupBy(by).as(Newest.exact(begins, key), Newest.exact(begins, packed.schema())).mapValues(asState, Encoders.row(state));
   }
 
   private static Column column(String name) {
@@ -173,9 +197,9 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
         latest = Long.MIN_VALUE;
       }
       UnsafeRow columns = Packed.row((byte[]) given.get(row), tools.columns);
-      if (fields == null) {
-        fields = tools.starts.copy();
-        key = setBy.length == 0 ? null : tools.key.apply(columns).getBytes();
+      fields = fields == null ? tools.starts.copy() : fields;
+      if (key == null && setBy.length > 0) {
+        key = tools.key.apply(columns).getBytes();
       }
       latest = Math.max(latest, instant);
       byte[] by = (byte[]) given.get(trace);
