@@ -95,4 +95,6 @@ def plain(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, list | tuple):
         return tuple(plain(part) for part in value)
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
     return value

@@ -87,7 +87,10 @@ class Keyed(OneInput):
     @property
     def uses(self) -> Sequence[Use]:
         begins = self.rules.initial
-        return () if begins is None else (Use(begins.table, self.rules.key, tuple(self.rules.fields)),)
+        if begins is None:
+            return ()
+        at = () if begins.at is None else (begins.at,)
+        return (Use(begins.table, self.rules.key, (*self.rules.fields, *at)),)
 
     @property
     def emission(self) -> Emission:

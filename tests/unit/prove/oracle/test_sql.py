@@ -1,10 +1,12 @@
 """Expressions worked out in plain Python: what is refused, and what Spark would stop at. `tests/spark/test_sql_in_python.py` has the values."""
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
 from streamproof.prove.oracle import sql
+from streamproof.prove.oracle.arrived import plain
 
 
 @pytest.mark.parametrize(
@@ -167,3 +169,11 @@ def test_a_text_that_is_no_number_is_refused_and_not_shown(text):
 def test_the_place_of_nulls_and_the_digits_of_numbers(text, wanted):
     found = sql.value_of(text)({"r": (2, None, 1), "d": Decimal("123456789012345678.90")})
     assert (found, type(found)) == (wanted, type(wanted))
+
+
+def test_what_lies_in_a_list_or_a_struct_is_plain_too():
+    nine = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    found = plain([{"at": nine, "days": [nine.date()]}])
+
+    assert found == ({"at": 1_767_603_600_000_000, "days": ("2026-01-05",)},)
+    assert isinstance(found[0]["at"], sql.Instant)
