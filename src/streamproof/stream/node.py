@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.account import PLACES
 from streamproof.core.opened import Opened
-from streamproof.core.sides import LATE, Side
+from streamproof.core.sides import DUPLICATE, LATE, Side
 from streamproof.stream.looked_up import Use
 from streamproof.stream.operators.operator import Operator, RowWise, Stateful
 
@@ -138,6 +138,16 @@ class Node:
     def passes_on(self) -> bool:
         """Whether rows that are in state as they came go on to another operator with state: each then counts once for each of its rows there."""
         return self.holds_rows and self.last is not None and not self.last.holds_rows
+
+    @property
+    def dropping(self) -> Stateful | None:
+        """The operator of which Spark drops rows whose key it remembers."""
+        return next((operator for operator in self.keeping if DUPLICATE in operator.sides), None)
+
+    @property
+    def known_to_leave(self) -> bool:
+        """Whether there is an operator of whose state our state stores know what leaves next."""
+        return any(operator.known_to_leave for operator in self.keeping)
 
     @property
     def sums(self) -> bool:

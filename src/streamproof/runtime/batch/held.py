@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.core.account import COUNTED
 from streamproof.core.manifest import Manifest
-from streamproof.core.sides import DUPLICATE, UNMATCHED_OF
+from streamproof.core.sides import UNMATCHED_OF
 
 if TYPE_CHECKING:
     from streamproof.stream.node import Node
@@ -71,8 +71,7 @@ def told_by_state(
     measured = {"met": (joined.rows if root.passes_on else rows) + alone, **measured}
     if not root.passes_on:
         return gone_in(counts, measured, rows=rows, alone=alone)
-    dropping = next((operator for operator in root.keeping if DUPLICATE in operator.sides), None)
-    once = None if dropping is None else went.get(dropping.name, GoneOn())
+    once = None if root.dropping is None else went.get(root.dropping.name, GoneOn())
     return gone_on(counts, measured, joined=joined, once=once, out=records, alone=alone)
 
 

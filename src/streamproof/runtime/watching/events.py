@@ -113,7 +113,7 @@ class TableStays(RunEvent):
 
 @dataclass(frozen=True)
 class RuleRejected(RunEvent):
-    """A rule came whose condition is none, and `why`; `stays` says whether the former condition of that name goes on."""
+    """A rule came whose condition is none, or that has no name, and `why`; `stays` says whether the former condition of that name goes on."""
 
     kind: ClassVar[str] = "rule-rejected"
     query: str

@@ -90,7 +90,7 @@ class Keyed(OneInput):
         if begins is None:
             return ()
         at = () if begins.at is None else (begins.at,)
-        return (Use(begins.table, self.rules.key, (*self.rules.fields, *at)),)
+        return (Use(begins.table, self.rules.key, (*self.rules.fields, *at), call=f'keyed(initial=sp.initial("{begins.table}"))'),)
 
     @property
     def emission(self) -> Emission:

@@ -58,6 +58,10 @@ class WindowAggregate(OneInput):
         return self.lateness
 
     @property
+    def known_to_leave(self) -> bool:
+        return not self.window.before_exchange  # a session's end moves with each row
+
+    @property
     def grouped_by(self) -> Sequence[str]:
         """Only where all rows of a key come to one task: of other windows, and with `spread`, each task sends a row for each window and key."""
         return self.by if self.window.before_exchange and self.spread is None else ()
