@@ -16,7 +16,7 @@ def balances(entries: sp.Stream) -> sp.Outputs:
                 "last[]": "entry_id",
                 "silence": "greatest(silence, ts + INTERVAL 1 MINUTE)",
             },
-            emit=sp.emit("entry_id", "account", "ts", "balance", "before.last AS last", when="account <> 'a1'"),
+            emit=sp.emit("entry_id", "account", "ts", "balance", "before.last AS last", when="account <> 'a01'"),
         ),
         on_timer={"silence": sp.step(emit=sp.emit("account", "timer AS ts", "balance", to="silent"))},
         ttl="4 minutes",
