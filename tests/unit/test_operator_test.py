@@ -401,3 +401,27 @@ def test_a_table_that_state_cannot_begin_with_is_said(rows, said):
         test.table("counts", rows)
     with pytest.raises(StreamproofError, match=said):
         test.push({"k": 1, "ts": NINE, "v": "y"})
+
+
+def test_a_whole_job_is_taken_where_it_has_one_main_output():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        counted = counting(readings)
+        return sp.Outputs(counted=counted, late=counted.late)
+
+    test = sp.OperatorTest(sensors, event_time="ts")
+
+    assert [row["n"] for row in test.push({"sensor": "s", "ts": "2026-01-05T09:00:00Z"}).rows] == [1]
+
+
+def test_a_job_with_two_main_outputs_is_refused():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        return sp.Outputs(one=counting(readings), other=counting(readings))
+
+    with pytest.raises(JobDefinitionError, match="a job with 2 main outputs: one, other"):
+        sp.OperatorTest(sensors, event_time="ts")
+
+
+def counting(readings: sp.Stream) -> sp.Stream:
+    return readings.keyed("sensor", state={"n": "0L"}, on_row=sp.step(set={"n": "n + 1"}, emit=sp.emit("sensor", "n")), ttl="1 day")
