@@ -1,6 +1,6 @@
 """What is in a checkpoint, in the terminal: one screen, the newest first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from rich.console import Console
@@ -30,16 +30,20 @@ _PROVIDERS = {
 _WINDOW_END = "_window_end"
 
 
-def print_inspection(found: Inspection, console: Console, now: datetime) -> None:
+def print_inspection(
+    found: Inspection, console: Console, now: datetime, counted: Mapping[int, Mapping[int, int]] | None = None
+) -> None:
     """Print what is in a checkpoint.
 
     Parameters
     ----------
     now
         The present instant, for its age.
+    counted
+        By operator and partition the rows, where Spark has counted them.
     """
     console.print(Text(" · ".join(_head(found, now)), style="bold"), soft_wrap=True)
-    for label, text in _lines(found):
+    for label, text in _lines(found, counted or {}):
         console.print(Text("  " + label.ljust(_LABEL), style="dim") + Text(words.printable(text), style="not dim"), soft_wrap=True)
 
 
@@ -55,7 +59,7 @@ def _head(found: Inspection, now: datetime) -> Iterator[str]:
     yield f"state format {found.state_format}" if found.operators else "no state"
 
 
-def _lines(found: Inspection) -> Iterator[tuple[str, str]]:
+def _lines(found: Inspection, counted: Mapping[int, Mapping[int, int]]) -> Iterator[tuple[str, str]]:
     if found.own is not None:
         yield "written by", _whose(found.own)
     else:
@@ -70,13 +74,19 @@ def _lines(found: Inspection) -> Iterator[tuple[str, str]]:
     for position, batch in enumerate(reversed(found.batches[-_BATCHES:])):
         yield "batches" if position == 0 else "", _batch(batch)
     for operator in found.operators:
-        yield from _operator(operator, found.sizes[operator.number])
+        yield from _operator(operator, found.sizes[operator.number], counted.get(operator.number))
     if newest is not None:
         yield "fixed", _fixed(found)
     for waiting in found.own.waiting if found.own is not None else ():
         yield "output", _waits(waiting)
     for note in found.notes:
         yield "note", note
+    if found.operators and newest is not None:
+        first = found.operators[0].number
+        yield (
+            "look inside",
+            f"streamproof inspect {found.path} --operator {first}      --where, --limit, --batch, --json, --csv, --parquet",
+        )
 
 
 def _whose(own: Own) -> str:
@@ -116,13 +126,9 @@ def _batch(batch: Batch) -> str:
     return f"{batch.number:>5}  planned {_day_time(batch.planned_ms)}  {mark}  {' · '.join(came)}{state}".rstrip()
 
 
-def _operator(operator: Operator, sizes: tuple[StoreSize, ...]) -> Iterator[tuple[str, str]]:
+def _operator(operator: Operator, sizes: tuple[StoreSize, ...], counted: Mapping[int, int] | None) -> Iterator[tuple[str, str]]:
     kind = kind_of(operator.name)
-    counted = [size.rows for size in sizes]
-    # Of a join each row is in one store, and the number of rows of its key in another.
-    rows = (
-        sum(row for row in counted if row is not None) if counted and None not in counted and len(operator.schemas) == 1 else None
-    )
+    rows = _rows(operator, sizes) if counted is None else sum(counted.values())
     parts = [
         f"{kind.word}{_keys(operator)}",
         words.counted(rows, kind.row) if rows is not None else "",
@@ -133,14 +139,25 @@ def _operator(operator: Operator, sizes: tuple[StoreSize, ...]) -> Iterator[tupl
     for size in sizes:
         partitions[size.store.partition] = partitions.get(size.store.partition, 0) + size.bytes
     if len(partitions) > 1:
-        largest = sorted(partitions.items(), key=lambda one: (-one[1], one[0]))
-        shown = " · ".join(f"{number}: {size_of(size)}" for number, size in largest[:_PARTITIONS])
+        largest = sorted(partitions, key=lambda number: (-(counted or {}).get(number, 0), -partitions[number], number))
+        shown = " · ".join(_partition(number, partitions[number], counted) for number in largest[:_PARTITIONS])
         rest = f" · {len(largest) - _PARTITIONS} smaller" if len(largest) > _PARTITIONS else ""
         yield "", f"by partition  {shown}{rest}"
     for variable, type_ in operator.variables.items():
         if not variable.startswith("$"):
             schema = next((one for one in operator.schemas if one.name == variable), None)
             yield "", f"{variable}  {type_.removesuffix('State').lower()}{_value(schema)}"
+
+
+def _rows(operator: Operator, sizes: tuple[StoreSize, ...]) -> int | None:
+    """The rows, where the state's files say them: of a join each is in one store, and the number of rows of its key in another."""
+    found = [size.rows for size in sizes]
+    return sum(row for row in found if row is not None) if found and None not in found and len(operator.schemas) == 1 else None
+
+
+def _partition(number: int, size: int, counted: Mapping[int, int] | None) -> str:
+    rows = "" if counted is None else f"{words.counted(counted.get(number, 0), 'row')} "
+    return f"{number}: {rows}{size_of(size)}"
 
 
 def _keys(operator: Operator) -> str:
