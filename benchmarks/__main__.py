@@ -12,7 +12,7 @@ ALL = (
     "joins",
     "keyed",
     "twins",
-    "open_windows",
+    "state_growth",
     "proof_of_50000",
     "proof_on_services",
     "services",

@@ -11,7 +11,7 @@ from typing import Any
 
 from streamproof.core.clock import to_micros
 from streamproof.core.durations import parse_duration
-from streamproof.errors import JobDefinitionError
+from streamproof.errors import DataError, JobDefinitionError
 from streamproof.prove.oracle import sql
 from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import AskedTime
@@ -24,6 +24,8 @@ from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written
 
 _LIKE_AN_INSTANT = 10**14
 """Microseconds since 1970 from 1973 on: such a number in a row or in state is shown as an instant."""
+_FAILS = (sql.Refused, ValueError, ArithmeticError)
+"""What working out a condition raises where Spark would fail on the row."""
 Shown = Mapping[str, Any]
 
 
@@ -261,7 +263,10 @@ class _OneByOne:
     def looked_up(self, twin: LooksUp) -> "_OneByOne":
         state = self._table(twin.table)
         instant = None if twin.as_of is None else self.values.get(twin.as_of)
-        number = twin.finder(state).find([self.values.get(name) for name in twin.on], instant)
+        try:
+            number = twin.finder(state).find([self.values.get(name) for name in twin.on], instant)
+        except ValueError as problem:
+            raise _two_rows(twin) from problem
         if number is None and not twin.keeps_all:
             return replace(self, fate=("unmatched", twin.unmatched))
         names = twin.added(state, list(dict.fromkeys(name for row in state.rows for name in row)))
@@ -269,8 +274,14 @@ class _OneByOne:
         return replace(self, values={**self.values, **found})
 
     def ruled(self, twin: HoldsRules) -> "_OneByOne":
-        holding = [name for name, text in twin.conditions(self._table(twin.table)) if _value(text, self.values) is True]
-        return replace(self, values={**self.values, twin.into: holding, f"{twin.into}_failed": []})
+        holding, failing = list[str](), list[str]()
+        for name, text in twin.conditions(self._table(twin.table)):
+            try:
+                if _worked_out(text, self.values) is True:
+                    holding.append(name)
+            except _FAILS:
+                failing.append(name)
+        return replace(self, values={**self.values, twin.into: holding, f"{twin.into}_failed": failing})
 
     def _table(self, name: str) -> PlainTable:
         if name not in self.tables:
@@ -284,9 +295,30 @@ def _value(condition: Any, values: Shown) -> Any:
     if not isinstance(condition, str):
         raise _needs_spark("a condition that is a PySpark column")
     try:
+        return _worked_out(condition, values)
+    except _FAILS as problem:
+        raise DataError(
+            f'"{condition}" fails on a row of the test: {problem}.',
+            required="Spark stops a job there.",
+            remedy="Have the condition hold for such rows too, for example by try_divide() or try_cast(), or require() before it what it needs.",
+        ) from problem
+
+
+def _worked_out(condition: str, values: Shown) -> Any:
+    """What a condition gives for a row; `_FAILS` where Spark would raise."""
+    try:
         return sql.value_of(condition)({name.lower(): value for name, value in values.items()})
     except sql.NotModelled as problem:
         raise _needs_spark(f'"{condition}" ({problem})') from problem
+
+
+def _two_rows(twin: LooksUp) -> DataError:
+    at = "" if twin.as_of is None else " that hold at one instant"
+    return DataError(
+        f'The table "{twin.table}" of the test has two rows for one {", ".join(twin.on.values())}{at}.',
+        required="With two rows for one key it would not be known which one a row of the stream gets: no job takes such a table.",
+        remedy="Leave one of them in the table, or look up by more columns; rows that hold one after the other need valid_from and as_of.",
+    )
 
 
 def _needs_spark(what: str) -> JobDefinitionError:

@@ -10,6 +10,11 @@ from pyspark.sql import functions as F
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event
 from streamproof.runtime.watching.events import HotKey, Note, RunEvent
 
+SESSIONS = """
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(sums=events.window(sp.session("5 seconds"), by="client").aggregate(total=F.sum("v")))
+"""
 LATEST = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
@@ -38,7 +43,10 @@ def found(heard: list[RunEvent]) -> list[HotKey]:
 
 @pytest.mark.parametrize(
     ("text", "binding", "operator"),
-    [(SUMS, replace(WINDOWED, spark=SPREAD), "window"), (LATEST, Binding(sinks={"newest": "parquet"}, spark=SPREAD), "latest")],
+    [
+        (SESSIONS, Binding(sinks={"sums": "parquet"}, spark=SPREAD), "window"),
+        (LATEST, Binding(sinks={"newest": "parquet"}, spark=SPREAD), "latest"),
+    ],
 )
 def test_a_hot_key_is_said_with_its_share_and_the_time_of_its_partition(small_job, spark, text, binding, operator):
     job = small_job(text, binding)
@@ -57,7 +65,7 @@ def test_a_hot_key_is_said_with_its_share_and_the_time_of_its_partition(small_jo
 
 
 def test_no_value_of_a_key_is_in_any_event(small_job):
-    job = small_job(SUMS, replace(WINDOWED, spark=SPREAD))
+    job = small_job(SESSIONS, Binding(sinks={"sums": "parquet"}, spark=SPREAD))
     job.feed(rows(hot=8, others=5_000))
 
     said = json.dumps([each.as_dict() for each in run(job)])
@@ -66,8 +74,15 @@ def test_no_value_of_a_key_is_in_any_event(small_job):
     assert "Ann Miller" not in said
 
 
-def test_rows_that_are_spread_evenly_are_not_said(small_job):
+def test_a_window_whose_tasks_send_one_row_for_each_key_has_no_hot_keys(small_job):
     job = small_job(SUMS, replace(WINDOWED, spark=SPREAD))
+    job.feed(rows(hot=10, others=1))
+
+    assert found(run(job)) == []
+
+
+def test_rows_that_are_spread_evenly_are_not_said(small_job):
+    job = small_job(SESSIONS, Binding(sinks={"sums": "parquet"}, spark=SPREAD))
     job.feed(rows(hot=0, others=5_000))
     job.feed(rows(hot=0, others=4))
 

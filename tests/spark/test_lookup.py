@@ -25,6 +25,8 @@ INNER = JOB.format(more="", outputs=", unknown=found.unmatched")
 PRICES = {"connector": "files", "path": "prices"}
 SINKS = {"kept": "parquet", "unknown": "json"}
 AT_ONCE = {**PRICES, "refresh": "0 seconds"}
+KEY_A = "one client, xxhash64(client) = -8582455328737087284"
+"""How a key is said whose client is "a"."""
 
 
 def bound(table=PRICES, sinks=SINKS, **more):
@@ -218,7 +220,7 @@ def without_column(job):
         (gone, "there is no such folder"),
         *full(
             (torn, "cannot be read"),
-            (twice, "has 2 rows for client = 'a'"),
+            (twice, f"has 2 rows for {KEY_A}"),
             (other_type, "its column price is string, and was double when the job was planned"),
             (without_column, "it has no column price, which the job takes from it"),
         ),
@@ -244,7 +246,7 @@ def test_where_a_table_cannot_be_read_again_the_former_version_stays_and_the_run
 @pytest.mark.parametrize(
     ("change", "kind", "why"),
     [
-        (twice, DataError, "has 2 rows for client = 'a'"),
+        (twice, DataError, f"has 2 rows for {KEY_A}"),
         (
             lambda job: prices(job, {}, {"client": [5], "price": [1.0]}),
             JobDefinitionError,
@@ -312,10 +314,10 @@ def test_as_of_event_time_a_row_gets_what_held_at_its_own_time(small_job):
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
-        ([("a", 1.0, 0, 10), ("a", 2.0, 9, 20)], "two rows for client = 'a' that hold at one instant"),
+        ([("a", 1.0, 0, 10), ("a", 2.0, 9, 20)], f"two rows for {KEY_A} that hold at one instant"),
         *full(
             ([("a", 1.0, 0, None), ("a", 2.0, 9, 20)], "to this day"),
-            ([("a", 1.0, 0, 10), ("a", 2.0, 0, 5)], "two rows for client = 'a' that hold at one instant"),
+            ([("a", 1.0, 0, 10), ("a", 2.0, 0, 5)], f"two rows for {KEY_A} that hold at one instant"),
             ([("a", 1.0, 10, 10)], "that holds from"),
             ([("a", 1.0, None, 10)], "without since"),
         ),
@@ -421,8 +423,11 @@ def test_a_table_of_csv_and_one_without_rows(small_job):
 
     assert {key: value and str(value) for key, value in shown(job).items()} == {"2": "1.50", "3": None}
     assert [row["id"] for row in job.rows("unknown")] == ["1"]
-    file.write_text("client,price,since\na,dear,2026-01-05\n")
-    assert "cannot be read" in job.stopped(DataError).message
+    file.write_text("client,price,since\na@b.de,dear,2026-01-05\n")
+    error = str(job.stopped(DataError))
+    assert "cannot be read: FAILED_READ_FILE" in error
+    assert "prices/all.csv" in error
+    assert not any(value in error for value in ("dear", "a@b.de", "2026-01-05")), "no values of rows"
     file.write_text("client,cost\na,1.0\n")
     assert "cannot be read" in job.stopped(DataError).message
 

@@ -1,13 +1,17 @@
 """Rows are dealt over tasks before they are aggregated by their key: same rows, same account, and no partition that has all of a key (S13)."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from pyspark.sql import functions as F
 
 from spark.small_job import WINDOWED, SmallJob, event
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.watching.events import HotKey
+from streamproof.stream.operators import WindowAggregate
+from streamproof.stream.operators.spread import DEALS_ALIKE, dealt
 
 ROWS = 6_000
 BOUND = replace(WINDOWED, spark={"spark.sql.shuffle.partitions": "4"})
@@ -70,7 +74,9 @@ def hottest(job: SmallJob) -> HotKey:
     return next(each for each in heard if isinstance(each, HotKey))
 
 
-def test_no_partition_reads_most_of_the_rows_of_a_session_any_more(small_job):
+def test_no_partition_reads_most_of_the_rows_of_a_session_any_more(small_job, monkeypatch):
+    """A job with `spread` is not watched; here it is, as what tells how many rows partitions have read."""
+    monkeypatch.setattr(WindowAggregate, "grouped_by", property(lambda self: self.by))
     plain = hottest(fed(small_job(job_of(SESSION), BOUND, folder="plain")))
     spread = hottest(fed(small_job(job_of(SESSION, spread=4), BOUND, folder="spread")))
 
@@ -104,9 +110,31 @@ def test_what_depends_on_the_order_of_rows_is_refused_with_the_reason(small_job,
     assert "aggregate(total=..., spread=...) depends on the order of rows" in str(error)
 
 
-@pytest.mark.parametrize("total", ['F.sort_array(F.collect_list("v"))', 'F.max_by("id", "v")', 'F.percentile_approx("v", 0.5)'])
+@pytest.mark.parametrize(
+    "total",
+    [
+        'F.sort_array(F.collect_list("v"))',
+        'F.array_sort(F.collect_list("v"))',
+        'F.max_by("id", "v")',
+        'F.percentile_approx("v", 0.5)',
+    ],
+)
 def test_what_does_not_depend_on_it_is_taken(small_job, total):
     job = small_job(job_of(TUMBLING, spread=3, total=total), BOUND)
     job.feed([event("a", 0)])
 
     job.run()
+
+
+def test_rows_that_come_in_another_order_are_dealt_alike(spark):
+    """A task that runs again, since an executor was lost, can fetch its rows in another order (R15)."""
+    assert DEALS_ALIKE.items() <= {key: spark.conf.get(key) for key in DEALS_ALIKE}.items()
+
+    def places(number):
+        rows = spark.range(0, 1_000, 1, 1).select(number.alias("number"))
+        return {row[0]: row[1] for row in dealt(rows, 3).select("number", F.spark_partition_id()).collect()}
+
+    found = places(F.col("id"))
+
+    assert found == places(999 - F.col("id"))
+    assert sorted(Counter(found.values()).values()) == [333, 333, 334]

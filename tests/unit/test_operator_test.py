@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 import streamproof as sp
-from streamproof.errors import JobDefinitionError
+from streamproof.errors import DataError, JobDefinitionError
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -149,6 +149,64 @@ def test_columns_of_a_table_and_rules_are_those_of_the_moment():
     assert [row["reason"] for row in found.sides["unmatched"]] == ["no row in rates"]
     test.table("limits", [])
     assert test.push(payment(9, card="b")).rows[0]["rules"] == []
+
+
+def test_a_rule_that_fails_on_a_row_is_named_there():
+    test = sp.OperatorTest(
+        lambda rows: rows.rules("limits", rule="name", when="condition").deduplicate("card", within="1 minute"), event_time="ts"
+    )
+    conditions = {
+        "or": "amount / fee > 400 or card = 'a'",
+        "cast": "cast(card as int) > 1",
+        "null": "amount / fee is null",
+        "all": "true",
+    }
+    test.table("limits", [{"name": name, "condition": text} for name, text in conditions.items()])
+
+    (row,) = test.push({**payment(1), "fee": 0}).rows
+
+    assert (row["rules"], row["rules_failed"]) == (["all"], ["cast", "null", "or"])
+    (row,) = test.push({**payment(2, card="7"), "fee": None}).rows
+    assert (row["rules"], row["rules_failed"]) == (["all", "cast", "null"], [])
+
+
+def test_a_condition_that_fails_on_a_row_is_said():
+    test = sp.OperatorTest(
+        lambda rows: rows.filter("amount / fee > 1", name="dear").deduplicate("card", within="1 minute"), event_time="ts"
+    )
+
+    with pytest.raises(DataError, match='"amount / fee > 1" fails on a row of the test: a division by zero') as raised:
+        test.push({**payment(1), "fee": 0})
+    assert "try_divide" in raised.value.remedy
+
+
+def test_rows_that_are_no_rules_are_left_out():
+    test = sp.OperatorTest(
+        lambda rows: rows.rules("limits", rule="name", when="condition").deduplicate("card", within="1 minute"), event_time="ts"
+    )
+    test.table(
+        "limits", [{"name": None, "condition": "true"}, {"name": "none", "condition": None}, {"name": "all", "condition": "true"}]
+    )
+
+    assert test.push(payment(1)).rows[0]["rules"] == ["all"]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "valid", "said"),
+    [
+        (None, {}, 'The table "rates" of the test has two rows for one card.'),
+        ("ts", {"valid_from": "since"}, 'The table "rates" of the test has two rows for one card that hold at one instant.'),
+    ],
+)
+def test_two_rows_of_a_table_for_one_key_are_refused(as_of, valid, said):
+    test = sp.OperatorTest(
+        lambda rows: rows.lookup("rates", on="card", as_of=as_of).deduplicate("card", within="1 minute"), event_time="ts"
+    )
+    test.table("rates", [{"card": "a", "rate": rate, "since": "2026-01-05T09:00:00Z"} for rate in (1, 2)], **valid)
+
+    with pytest.raises(DataError) as raised:
+        test.push(payment(1))
+    assert raised.value.message == said
 
 
 def test_rows_of_a_stream_that_the_steps_do_not_take():

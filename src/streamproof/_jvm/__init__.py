@@ -46,26 +46,26 @@ from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, stora
 from streamproof._jvm.versioned_tables import versioned_rows
 from streamproof._jvm.versions import (
     FIRST_IN_REAL_TIME,
-    FIRST_WITH_ENDS_OF_WINDOWS,
+    FIRST_WITH_OUR_STATE_STORES,
     INSTALL,
     KEY_ORDER,
     SPARK_VERSIONS,
     checks_state_files,
     finds_state_files,
     installed_spark,
-    knows_ends_of_windows,
     knows_real_time,
     minor_version,
     names_state_format,
     numbers,
     planned_by,
+    takes_our_state_stores,
 )
 from streamproof._jvm.waiting import WaitingRows, write_rows
 from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
     "FIRST_IN_REAL_TIME",
-    "FIRST_WITH_ENDS_OF_WINDOWS",
+    "FIRST_WITH_OUR_STATE_STORES",
     "FROM_PATH",
     "INSTALL",
     "INTAKE",
@@ -126,7 +126,6 @@ __all__ = [
     "kafka_topics",
     "key_of_deduplication",
     "keyed_rows",
-    "knows_ends_of_windows",
     "knows_real_time",
     "launch",
     "listen_to_jvm",
@@ -148,6 +147,7 @@ __all__ = [
     "rules_holding",
     "seen_below",
     "storage_error",
+    "takes_our_state_stores",
     "task_slots",
     "text_behind_record",
     "too_many_open_files",

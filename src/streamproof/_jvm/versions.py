@@ -9,8 +9,8 @@ from streamproof.errors import EnvironmentProblem
 
 SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 """Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
-FIRST_WITH_ENDS_OF_WINDOWS = "4.3"
-"""From here on state stores can be told the earliest end of their windows."""
+FIRST_WITH_OUR_STATE_STORES = "4.3"
+"""From here on state stores know what leaves them next."""
 FIRST_TO_FIND_STATE_FILES = "4.1"
 """From here on Spark's state reader finds the files of checkpoint format 2, whose names have an id."""
 FIRST_TO_CHECK_STATE_FILES = "4.1"
@@ -70,9 +70,9 @@ def planned_by(settings: Mapping[str, str], version: str, knows: Callable[[str],
     return ""
 
 
-def knows_ends_of_windows(version: str = "") -> bool:
-    """Whether a Spark takes our state stores of windows; without a version the installed one."""
-    return numbers(version or installed_spark()) >= numbers(FIRST_WITH_ENDS_OF_WINDOWS)
+def takes_our_state_stores(version: str = "") -> bool:
+    """Whether a Spark takes our state stores; without a version the installed one."""
+    return numbers(version or installed_spark()) >= numbers(FIRST_WITH_OUR_STATE_STORES)
 
 
 def knows_real_time() -> bool:

@@ -54,7 +54,30 @@ class TableConfig(Table):
         return self
 
 
-class FilesTable(TableConfig):
+class TableOfFolder(TableConfig):
+    """A table in a folder.
+
+    Parameters
+    ----------
+    path
+        The folder, relative to the configuration file; a URI with a scheme is left as it is.
+    """
+
+    path: Text
+
+    def resolved(self, resolve: Callable[[str], str]) -> Self:
+        return self.model_copy(update={"path": resolve(self.path)})
+
+
+class TableOfService(TableConfig):
+    """A table in a service that is called as its connector."""
+
+    @property
+    def services(self) -> tuple[str, ...]:
+        return (self.connector,)
+
+
+class FilesTable(TableOfFolder):
     """A folder of files.
 
     Parameters
@@ -69,7 +92,6 @@ class FilesTable(TableConfig):
         How files of CSV are written, where they are not written as most are.
     """
 
-    path: Text
     format: Annotated[Literal["parquet", "csv"], choice("parquet", "csv")] = "parquet"
     schema_ddl: Text | None = Field(default=None, alias="schema")
     csv: CsvDialect = CsvDialect()
@@ -84,11 +106,8 @@ class FilesTable(TableConfig):
             )
         return self
 
-    def resolved(self, resolve: Callable[[str], str]) -> Self:
-        return self.model_copy(update={"path": resolve(self.path)})
 
-
-class PostgresTable(TableConfig):
+class PostgresTable(TableOfService):
     """A table or a view of PostgreSQL; the driver reads it as a whole, so it is no larger than the driver's memory.
 
     Parameters
@@ -102,12 +121,8 @@ class PostgresTable(TableConfig):
     url: Text
     table: Text
 
-    @property
-    def services(self) -> tuple[str, ...]:
-        return (self.connector,)
 
-
-class DeltaTable(TableConfig):
+class DeltaTable(TableOfFolder):
     """A table of Delta Lake, read by the connector whose jar the job brings.
 
     Parameters
@@ -115,11 +130,6 @@ class DeltaTable(TableConfig):
     path
         The folder of the table, relative to the configuration file; a URI with a scheme is left as it is.
     """
-
-    path: Text
-
-    def resolved(self, resolve: Callable[[str], str]) -> Self:
-        return self.model_copy(update={"path": resolve(self.path)})
 
 
 def _require_columns(ddl: str, names: Sequence[str]) -> Mapping[str, str]:
@@ -134,7 +144,7 @@ def _require_columns(ddl: str, names: Sequence[str]) -> Mapping[str, str]:
     return columns
 
 
-class ChangesTable(TableConfig):
+class ChangesTable(TableOfFolder):
     """A table that is made from a stream of changes: a folder of JSON, one record a line, of which the newest of each key counts.
 
     Parameters
@@ -151,7 +161,6 @@ class ChangesTable(TableConfig):
         The boolean column that makes a record a tombstone: it takes the row of its key away.
     """
 
-    path: Text
     schema_ddl: Text = Field(alias="schema")
     key: Texts
     order_by: Text
@@ -164,11 +173,8 @@ class ChangesTable(TableConfig):
             raise wrong(f'has deleted = "{self.deleted}", which is {columns[self.deleted]}', "A tombstone is marked by a boolean.")
         return self
 
-    def resolved(self, resolve: Callable[[str], str]) -> Self:
-        return self.model_copy(update={"path": resolve(self.path)})
 
-
-class KafkaTable(TableConfig):
+class KafkaTable(TableOfService):
     """A table that is made from a topic of Kafka: its newest record of each key counts, and a record without a value takes the row away.
 
     Parameters
@@ -195,10 +201,6 @@ class KafkaTable(TableConfig):
     def _key_is_there(self) -> Self:
         _require_columns(self.schema_ddl, (self.key,))
         return self
-
-    @property
-    def services(self) -> tuple[str, ...]:
-        return (self.connector,)
 
 
 LOOKUPS: Mapping[str, type[TableConfig]] = {

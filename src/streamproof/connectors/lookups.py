@@ -1,6 +1,8 @@
 """Reading a table that rows are looked up in: all its rows as they are now, by the connector that [table.NAME] names."""
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +15,7 @@ from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.connectors.source import Jars, Looked
 from streamproof.core.durations import format_duration
 from streamproof.core.paths import display
-from streamproof.errors import ConfigurationError, DataError
+from streamproof.errors import ConfigurationError, DataError, StreamproofError
 from streamproof.stream.looked_up import TableRows
 from streamproof.stream.names import CORRUPT as _CORRUPT
 from streamproof.stream.names import NUMBER, WHOLE_TEXT, quoted
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
 
     from streamproof.config import JobConfig
 
+_CLASS = re.compile(r"(?:[a-z]\w*\.)+([A-Z][\w$]*)(?:: |$)")
+_CODE = re.compile(r"(?:(?:[a-z]\w*\.)+[A-Z][\w$]*: )?\[([A-Z][A-Z0-9_.]+)\] ")
+_FILE = re.compile(r"\bfile (\w+:\S+?)\.?(?:\s|$)")
+_WITHOUT_VALUES = ("CSV header does not conform to the schema", "is not a Parquet file")
+"""What Spark's readers say that helps, and holds nothing of a row."""
+_NOT_THERE = "A table that is not there would leave every row unmatched."
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
 
 
@@ -69,7 +77,7 @@ def looked(job: "JobConfig", name: str) -> Looked:
     if not folder.is_dir():
         raise ConfigurationError(
             f"{job.where('table', name, 'path')}: [table.{name}] path is {display(folder)}, and there is no such folder.",
-            required="A table that is not there would leave every row unmatched.",
+            required=_NOT_THERE,
             remedy="Make it, or mend the path.",
         )
     files = sum(not each.name.startswith(("_", ".")) and each.is_file() for each in folder.rglob("*"))
@@ -77,24 +85,53 @@ def looked(job: "JobConfig", name: str) -> Looked:
     return Looked(f"{path}, {files:,} file{'' if files == 1 else 's'}, {read}")
 
 
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """What Spark and its connectors raise while a table is read, as the error for a table that cannot be read."""
+    try:
+        yield
+    except StreamproofError:
+        raise
+    except Exception as problem:  # it has no common type
+        if _jvm.is_gone(problem):
+            raise
+        raise unreadable(name, "", problem) from problem
+
+
 def unreadable(name: str, where: str, problem: BaseException) -> DataError:
     """The error for a table that cannot be read, in one place."""
-    said = _jvm.plain(_jvm.causes_of(problem)[-1])
     return DataError(
-        f"[table.{name}] {f'{where} ' if where else ''}cannot be read: {said.rstrip('.')}.",
+        f"[table.{name}] {f'{where} ' if where else ''}cannot be read: {_reason(problem)}.",
         required="All rows of the table are read; a part of them would leave the others unmatched without a word.",
-        remedy="Look into the table, or mend its path, format or schema in the configuration.",
+        remedy="Look into the table, or mend its path, format or schema in the configuration. Spark's log says more.",
     )
 
 
-def _files(spark: "SparkSession", name: str, table: FilesTable) -> "DataFrame":
-    folder = _jvm.folder_at(spark, table.path)
+def _reason(problem: BaseException) -> str:
+    """Why, by Spark's codes and the file: its sentences hold values of rows, which are in no error of ours."""
+    causes = _jvm.causes_of(problem)
+    codes = dict.fromkeys(code[1] for cause in causes if (code := _CODE.match(cause)))
+    known = next((said for said in _WITHOUT_VALUES if said in causes[-1]), "")
+    class_ = _CLASS.match(causes[-1])
+    last = known or (class_[1] if class_ else type(problem).__name__)
+    file = next((found[1] for cause in causes if (found := _FILE.search(cause))), "")
+    return ", ".join([*codes, *([] if _CODE.match(causes[-1]) else [last])]) + (f", in {file}" if file else "")
+
+
+def _folder(spark: "SparkSession", name: str, path: str) -> _jvm.Folder:
+    """The folder of a table; DataError where there is none."""
+    folder = _jvm.folder_at(spark, path)
     if folder is None:
         raise DataError(
-            f"[table.{name}] path is {table.path}, and there is no such folder.",
-            required="A table that is not there would leave every row unmatched.",
+            f"[table.{name}] path is {path}, and there is no such folder.",
+            required=_NOT_THERE,
             remedy="Make it, or mend the path in the configuration.",
         )
+    return folder
+
+
+def _files(spark: "SparkSession", name: str, table: FilesTable) -> "DataFrame":
+    folder = _folder(spark, name, table.path)
     reader = spark.read.format(table.format)
     if table.format == "csv":
         said = table.csv
@@ -119,13 +156,7 @@ def _changes(spark: "SparkSession", name: str, table: ChangesTable) -> TableRows
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
 
-    folder = _jvm.folder_at(spark, table.path)
-    if folder is None:
-        raise DataError(
-            f"[table.{name}] path is {table.path}, and there is no such folder.",
-            required="A table that is not there would leave every row unmatched.",
-            remedy="Make it, or mend the path in the configuration.",
-        )
+    folder = _folder(spark, name, table.path)
     try:
         columns = StructType.fromDDL(table.schema_ddl)
         asked = StructType([*getattr(columns, "fields", ()), StructField(_CORRUPT, StringType())])

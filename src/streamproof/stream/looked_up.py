@@ -1,7 +1,7 @@
 """A table that rows are looked up in, as a plan has it, and what an operator asks of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,12 +50,15 @@ class Use:
         Those that it adds to a row of the stream; None for all of them.
     at_instant
         Whether it asks for the row that holds at an instant.
+    call
+        How errors call the operator.
     """
 
     table: str
     key: tuple[str, ...]
     columns: tuple[str, ...] | None = None
     at_instant: bool = False
+    call: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

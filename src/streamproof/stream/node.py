@@ -140,9 +140,14 @@ class Node:
         return self.holds_rows and self.last is not None and not self.last.holds_rows
 
     @property
-    def deduplicates(self) -> bool:
-        """Whether Spark drops rows whose key is remembered."""
-        return any(DUPLICATE in operator.sides for operator in self.keeping)
+    def dropping(self) -> Stateful | None:
+        """The operator of which Spark drops rows whose key it remembers."""
+        return next((operator for operator in self.keeping if DUPLICATE in operator.sides), None)
+
+    @property
+    def known_to_leave(self) -> bool:
+        """Whether there is an operator of whose state our state stores know what leaves next."""
+        return any(operator.known_to_leave for operator in self.keeping)
 
     @property
     def sums(self) -> bool:

@@ -13,8 +13,8 @@ from streamproof.runtime.checks import preflight
 from streamproof.runtime.spark import connector_jars, environment
 from streamproof.runtime.spark.session import (
     ROCKSDB,
+    ROCKSDB_EVICTING,
     ROCKSDB_IDENTIFIED,
-    ROCKSDB_OF_WINDOWS,
     slower_state,
     state_stores,
     weaker_state,
@@ -88,20 +88,22 @@ def test_the_installed_spark_chooses_the_jar(spark, version, minor):
 
 
 @pytest.mark.parametrize(("version", "own"), [("4.2.1", False), ("4.3.0", True)])
-def test_state_stores_of_windows_are_ours_where_spark_lets_them_and_it_is_said_where_not(spark, version, own):
+def test_state_stores_are_ours_where_spark_lets_them_and_it_is_said_where_not(spark, version, own):
     spark(version)
 
-    assert state_stores(real_time=False) == (ROCKSDB_OF_WINDOWS if own else ROCKSDB)
+    assert state_stores(real_time=False) == (ROCKSDB_EVICTING if own else ROCKSDB)
     assert state_stores(real_time=True) == ROCKSDB
     said = slower_state(real_time=False)
-    assert said is None if own else f"Spark {version} looks at all windows" in str(said)
+    assert said is None if own else f"Spark {version} looks at all that is in its state" in str(said)
 
 
-def test_a_checkpoint_that_names_stores_which_look_at_all_windows_keeps_them_under_a_spark_that_takes_ours(spark):
+def test_a_checkpoint_that_names_stores_which_look_at_all_state_keeps_them_under_a_spark_that_takes_ours(spark):
     spark("4.3.0")
 
-    assert "The checkpoint was begun with state stores that look at all windows" in str(slower_state(ROCKSDB, real_time=False))
-    assert slower_state(ROCKSDB_OF_WINDOWS, real_time=False) is None
+    assert "The checkpoint was begun with state stores that look at all that is in them" in str(
+        slower_state(ROCKSDB, real_time=False)
+    )
+    assert slower_state(ROCKSDB_EVICTING, real_time=False) is None
     assert slower_state(None, real_time=False) is None
 
 

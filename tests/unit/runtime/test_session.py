@@ -9,7 +9,7 @@ import pytest
 
 from streamproof.runtime.spark.session import (
     ROCKSDB,
-    ROCKSDB_OF_WINDOWS,
+    ROCKSDB_EVICTING,
     STATE_STORES,
     names_in_utf8,
     process_settings,
@@ -65,8 +65,8 @@ def test_a_query_takes_only_the_sql_settings_of_its_job():
 
 def test_state_stores_are_those_that_are_asked_for_unless_the_job_has_its_own():
     assert settings_of_query({})[STATE_STORES] == ROCKSDB
-    assert settings_of_query({}, ROCKSDB_OF_WINDOWS)[STATE_STORES] == ROCKSDB_OF_WINDOWS
-    assert settings_of_query({STATE_STORES: "theirs"}, ROCKSDB_OF_WINDOWS)[STATE_STORES] == "theirs"
+    assert settings_of_query({}, ROCKSDB_EVICTING)[STATE_STORES] == ROCKSDB_EVICTING
+    assert settings_of_query({STATE_STORES: "theirs"}, ROCKSDB_EVICTING)[STATE_STORES] == "theirs"
 
 
 def test_r21_checkpoint_format_1_is_said_to_be_weaker():

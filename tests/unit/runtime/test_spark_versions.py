@@ -10,7 +10,7 @@ from streamproof._jvm.versions import PINNED_SINCE
 from streamproof.errors import WrongCheckpoint
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.recovery.spark_versions import require_readable
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_IDENTIFIED, ROCKSDB_OF_WINDOWS, STATE_STORES
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_EVICTING, ROCKSDB_IDENTIFIED, STATE_STORES
 from streamproof.stream.identity import SPARK, differences
 from unit.runtime.disk import Disk
 
@@ -63,12 +63,12 @@ def test_r25_patch_versions_are_alike_and_of_a_checkpoint_that_does_not_say_it_n
 @pytest.mark.parametrize("manifests", [NONE, made_by(None)], ids=["before the first manifest", "of before"])
 def test_r25_a_state_store_that_an_older_spark_does_not_take_tells_it_too(manifests):
     with pytest.raises(WrongCheckpoint, match=r"Spark 4\.3 or later wrote the checkpoint /check; this is Spark 4\.2\.1"):
-        require_readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.2.1")
-    assert require_readable(manifests, logs(ROCKSDB_OF_WINDOWS), "4.3.0") == []
+        require_readable(manifests, logs(ROCKSDB_EVICTING), "4.2.1")
+    assert require_readable(manifests, logs(ROCKSDB_EVICTING), "4.3.0") == []
 
 
 def test_a_torn_offset_log_is_left_to_recovery():
-    torn = logs(ROCKSDB_OF_WINDOWS)
+    torn = logs(ROCKSDB_EVICTING)
     torn.storage["/check/offsets/1"] = "v1\n{"  # type: ignore[index]
 
     assert require_readable(NONE, torn, "4.2.1") == []

@@ -7,6 +7,7 @@ from streamproof.errors import JobDefinitionError
 from streamproof.prove.oracle.operators.window import Window
 from streamproof.prove.subjects.job.calls import stream_of
 from streamproof.stream.node import source
+from streamproof.stream.operators.spread import DEALS_ALIKE
 from streamproof.stream.stream import Stream
 
 
@@ -51,9 +52,21 @@ def test_behind_a_window_there_is_nothing_to_deal():
 def test_only_a_session_has_to_be_told_that_tasks_aggregate_first():
     of_session = windowed(sp.session("30 seconds")).aggregate(total=Column(), spread=8).node
 
-    assert list(of_session.settings.values()) == ["true"]
+    assert of_session.settings == {**DEALS_ALIKE, "spark.sql.streaming.sessionWindow.merge.sessions.in.local.partition": "true"}
     assert windowed(sp.session("30 seconds")).aggregate(total=Column()).node.settings == {}
-    assert windowed().aggregate(total=Column(), spread=8).node.settings == {}
+    assert (
+        windowed().aggregate(total=Column(), spread=8).node.settings
+        == DEALS_ALIKE
+        == {"spark.sql.execution.sortBeforeRepartition": "true"}
+    )
+
+
+def test_keys_are_watched_where_all_rows_of_one_come_to_a_task():
+    def watched(window, **given):
+        return windowed(window).aggregate(total=Column(), **given).node.operator.grouped_by
+
+    assert watched(sp.session("30 seconds")) == ("client",)
+    assert watched(sp.session("30 seconds"), spread=8) == watched(sp.tumbling("30 seconds")) == ()
 
 
 def test_to_the_twin_it_is_no_aggregate():

@@ -27,7 +27,11 @@ def records_of_topic(spark: SparkSession, name: str, table: "KafkaTable") -> Tab
     ends = ends_now(spark, f"[table.{name}]", table, committed=True)
     asked = {**TIMEOUTS, **table.options, "bootstrap.servers": table.servers, "isolation.level": "read_committed"}
     reader = spark.read.format("kafka").options(**{f"kafka.{key}": value for key, value in asked.items()})
-    records = reader.options(subscribe=table.topic, startingOffsets="earliest", endingOffsets=ends).load()
+    return table_of(reader.options(subscribe=table.topic, startingOffsets="earliest", endingOffsets=ends).load(), table)
+
+
+def table_of(records: DataFrame, table: "KafkaTable") -> TableRows:
+    """The rows of a table from records (key and value, binary; offset, bigint); what does not fit the schema is counted and left out."""
     columns = StructType.fromDDL(table.schema_ddl)
     fields = [*getattr(columns, "fields", ()), StructField(CORRUPT, StringType())]
     how = {"columnNameOfCorruptRecord": CORRUPT, "mode": "PERMISSIVE"}
@@ -35,7 +39,7 @@ def records_of_topic(spark: SparkSession, name: str, table: "KafkaTable") -> Tab
     gone, offset = F.col("value").isNull().alias(_GONE), F.col("offset").alias(_OFFSET)
     taken = records.select(F.col("key").cast("string").alias("key"), gone, offset, value.alias("record"))
     types = {field.name: field.dataType for field in fields}
-    of_key = F.coalesce(F.col(f"record.{quoted(table.key)}"), F.col("key").cast(types[table.key]))
+    of_key = F.coalesce(F.col(f"record.{quoted(table.key)}"), F.col("key").try_cast(types[table.key]))
     shown = [of_key.alias(column) if column == table.key else F.col(f"record.{quoted(column)}") for column in types]
     parsed = taken.select(*shown, F.col(quoted(_GONE)), F.col(quoted(_OFFSET)))
     fits = F.col(quoted(table.key)).isNotNull() & F.col(CORRUPT).isNull()

@@ -13,13 +13,13 @@ from streamproof.core.account import Account
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.paths import display
-from streamproof.core.sides import UNMATCHED_OF, copies_in
+from streamproof.core.sides import copies_in
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.replay.bounded.doors import RECORDS_AFTER, BatchDoors
 from streamproof.replay.bounded.places import folder_of, mark, require_own
 from streamproof.replay.diff.sides import is_remote
 from streamproof.runtime.adding_up import require_adds_up
-from streamproof.runtime.batch.held import GoneOn, gone_in, gone_on
+from streamproof.runtime.batch.held import GoneOn, told_by_state
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.rows.doors import AFTER
 from streamproof.runtime.spark.connector_jars import connector_jars
@@ -153,28 +153,24 @@ class _Computing:
         for side in query.root.sides:
             found[side.kind] = counts.get(str(side), 0) + (found.get(side.kind, 0) if side.name else 0)
         found |= query.root.counted(rows=counts["rows"], records=counts.get("records", 0))
-        alone, further = sum(counts.get(str(side), 0) for side in UNMATCHED_OF), counts.get("expanded", 0)
-        if query.root.passes_on:
-            joined, once = (
-                GoneOn(counts.get(f"{AFTER}{name}", 0), counts.get(f"{RECORDS_AFTER}{name}", 0)) for name in ("join", "deduplicate")
-            )
-            found |= gone_on(
-                {**found, "input": counts["input"]},
-                {"met": joined.rows + alone, "duplicate": counts["duplicate"]},
-                joined=joined,
-                once=once if query.root.deduplicates else None,
-                out=counts.get("records", 0),
-                alone=alone,
-            )
-            further = found["expanded"]
-        elif query.root.holds_rows:
-            met = {"met": counts["rows"] + alone}  # nobody counts them between the join and a transform behind it
-            found |= gone_in({**found, "input": counts["input"]}, met, rows=counts["rows"], alone=alone)
+        went = {
+            name.removeprefix(AFTER): GoneOn(rows, counts.get(f"{RECORDS_AFTER}{name.removeprefix(AFTER)}", 0))
+            for name, rows in counts.items()
+            if name.startswith(AFTER)
+        }
+        found |= told_by_state(
+            query.root,
+            {**counts, **found},
+            {"duplicate": counts["duplicate"]},
+            went,
+            rows=counts["rows"],
+            records=counts.get("records", 0),
+        )
         account = QueryAccount(
             name,
             counts["input"],
             Account.of(found),
-            expanded=further,
+            expanded=found.get("expanded", counts.get("expanded", 0)),
             duplicates_in=asked,
             duplicates_written=found["duplicate"] if asked else 0,
         )

@@ -6,9 +6,14 @@ left by no side, and is no longer in state: rows are counted before the join and
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from streamproof.core.account import COUNTED
 from streamproof.core.manifest import Manifest
+from streamproof.core.sides import UNMATCHED_OF
+
+if TYPE_CHECKING:
+    from streamproof.stream.node import Node
 
 HELD = "held"
 """Under what a manifest counts the rows that are in state after its batch."""
@@ -16,7 +21,7 @@ _EMITTED, _EXPANDED, _DUPLICATE = "emitted", "expanded", "duplicate"
 
 
 def gone_in(counts: Mapping[str, int], measured: Mapping[str, int], *, rows: int, alone: int) -> dict[str, int]:
-    """What a batch has let into the state, as `emitted`, and what is there after it; `emitted` is told by the batch before.
+    """What a batch has let into the state, as `emitted`, and what is there after it; `since` adds to `emitted` what was held before the batch.
 
     A transform behind the join that drops rows or doubles them makes the account wrong by so many, and so does a row that Spark drops as late and
     we have let in: it is not known which record it was, but nothing adds up any more (R31).
@@ -44,11 +49,37 @@ class GoneOn:
     records: int = 0
 
 
+def told_by_state(
+    root: "Node", counts: Mapping[str, int], measured: Mapping[str, int], went: Mapping[str, GoneOn], *, rows: int, records: int
+) -> dict[str, int]:
+    """What a batch counts otherwise where an operator holds rows as they came; nothing where none does.
+
+    Parameters
+    ----------
+    counts, measured
+        As in `gone_in`. Who does not count "met" says that nothing gets lost between the operator and what is counted next.
+    went
+        By operator what has gone on from it to another one with state.
+    rows, records
+        How many rows are in the main output, and how many records these are of.
+    """
+    holding = next((operator for operator in root.keeping if operator.holds_rows), None)
+    if holding is None:
+        return {}
+    alone = sum(counts.get(str(side), 0) for side in UNMATCHED_OF)  # not those that a lookup has found no row for
+    joined = went.get(holding.name, GoneOn())
+    measured = {"met": (joined.rows if root.passes_on else rows) + alone, **measured}
+    if not root.passes_on:
+        return gone_in(counts, measured, rows=rows, alone=alone)
+    once = None if root.dropping is None else went.get(root.dropping.name, GoneOn())
+    return gone_on(counts, measured, joined=joined, once=once, out=records, alone=alone)
+
+
 def gone_on(
     counts: Mapping[str, int], measured: Mapping[str, int], *, joined: GoneOn, once: GoneOn | None, out: int, alone: int
 ) -> dict[str, int]:
-    """What a batch has beyond its input where the rows of a join go on, as `expanded`, and what is in the state of the join after it; `expanded`
-    is told by the batch before. And of a deduplication after the join the records of the rows that it has dropped.
+    """What a batch has beyond its input where the rows of a join go on, as `expanded`, and what is in the state of the join after it; `since`
+    takes from `expanded` what was held before the batch. And of a deduplication after the join the records of the rows that it has dropped.
 
     A row that Spark drops as late, in the join or after it, makes the account wrong, and so does one that gets lost between them (R31).
 

@@ -115,7 +115,7 @@ def adapted(limit: int, taken: int, ratio: float, most: int | None = None) -> in
     """
     fits = taken / max(ratio, 1e-9)
     if ratio > 1:
-        found = max(fits, taken * _SHRINKS)
+        found = max(fits, limit * _SHRINKS)
     elif 2 * taken >= limit:  # a limit is spread over partitions in whole records: what is half of it may be all of it
         found = max(limit, min(max(fits, limit + 1 if ratio < _ROOM else 0), limit * _GROWS))
     else:  # there was no more: that it was quick says nothing of a larger one

@@ -15,9 +15,9 @@ from streamproof.connectors.files.sink import NO_MARKER, files_of_rows
 from streamproof.connectors.sink import SinkPlace
 from streamproof.core.manifest import Digest, Parked, Section, StagedFile
 from streamproof.core.phases import Phase
-from streamproof.core.sides import LATE, REJECTED, UNMATCHED_OF, Side
+from streamproof.core.sides import LATE, REJECTED, Side
 from streamproof.runtime.batch.contradictions import already_staged
-from streamproof.runtime.batch.held import GoneOn, gone_in, gone_on
+from streamproof.runtime.batch.held import GoneOn, told_by_state
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
@@ -149,9 +149,8 @@ class Staging:
             WRITTEN_COPIES: 0,
         }
         of_kind = Counter[str]()  # by the place of the account, where it has one of that name
-        for side in dict.fromkeys(
-            (LATE, REJECTED, *self.query.root.sides)
-        ):  # a manifest has these two also of a query without late rows
+        counted = (LATE, REJECTED, *self.query.root.sides)  # a manifest counts late and rejected rows of every query
+        for side in dict.fromkeys(counted):
             found = sums.get(str(side), DoorSums())
             if side.if_returned and side not in sides and str(side) not in sums:
                 continue  # no door counts its records, as of duplicates, which Spark counts itself
@@ -166,22 +165,11 @@ class Staging:
             if side in sides:
                 sections += self._side_sections(side, found, attempt)
         counts.update({name: found.rows for name, found in sums.items() if name.startswith("filtered.")})
-        alone = sum(counts.get(str(side), 0) for side in UNMATCHED_OF)  # not those of a lookup
+        went = {name.removeprefix(AFTER): GoneOn(one.rows, one.records) for name, one in sums.items() if name.startswith(AFTER)}
+        measured = {**metrics, "met": metrics.get("met", 0)}
+        counts.update(told_by_state(self.query.root, counts, measured, went, rows=digest.rows, records=digest.records))
         if self.query.root.passes_on:
-            went = {name: GoneOn(found.rows, found.records) for name, found in sums.items() if name.startswith(AFTER)}
-            counts.update(
-                gone_on(
-                    counts,
-                    metrics,
-                    joined=went.get(f"{AFTER}join", GoneOn()),
-                    once=went.get(f"{AFTER}deduplicate", GoneOn()) if self.query.root.deduplicates else None,
-                    out=digest.records,
-                    alone=alone,
-                )
-            )
             counts[WRITTEN_COPIES] = counts["duplicate"] if counts[WRITTEN_COPIES] else 0  # all of them, or none: see above
-        elif self.query.root.holds_rows:
-            counts.update(gone_in(counts, metrics, rows=digest.rows, alone=alone))
         return sections, counts
 
     def _files_of_main(self, staged: str, sums: DoorSums, known: Sequence[StagedFile] = ()) -> tuple[StagedFile, ...]:

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 
 def require_tables(config: "JobConfig", outputs: "Outputs") -> None:
-    """ConfigurationError if a lookup names a table that the configuration does not have, or a table is there that none names."""
-    used = dict.fromkeys(use.table for root in outputs.main.values() for use in root.uses)
-    for name in used:
+    """ConfigurationError if a lookup or rules name a table that the configuration does not have, or a table is there that none names."""
+    used = {use.table: use.call for root in outputs.main.values() for use in root.uses}
+    for name, call in used.items():
         if name not in config.table:
             raise ConfigurationError(
-                f'{config.file}: {config.name} calls lookup("{name}"), and there is no [table.{name}].{did_you_mean(name, config.table)}',
+                f"{config.file}: {config.name} calls {call}, and there is no [table.{name}].{did_you_mean(name, config.table)}",
                 required=f"The tables are {', '.join(config.table)}." if config.table else "",
                 remedy=f'Add:\n[table.{name}]\nconnector = "files"\npath = "tables/{name}"\nformat = "parquet"',
             )
@@ -24,6 +24,6 @@ def require_tables(config: "JobConfig", outputs: "Outputs") -> None:
         if name not in used:
             raise ConfigurationError(
                 f"{config.where('table', name)}: [table.{name}] is a table that {config.name} looks nothing up in.{did_you_mean(name, used)}",
-                required=f"It names {', '.join(used)}." if used else "It calls no lookup().",
+                required=f"It names {', '.join(used)}." if used else "It calls no lookup() and no rules().",
                 remedy="Take it out, or mend its name.",
             )

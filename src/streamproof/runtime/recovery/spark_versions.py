@@ -8,10 +8,10 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import WrongCheckpoint
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_IDENTIFIED, ROCKSDB_OF_WINDOWS, STATE_STORES
+from streamproof.runtime.spark.session import ROCKSDB, ROCKSDB_EVICTING, ROCKSDB_IDENTIFIED, STATE_STORES
 from streamproof.stream.identity import SPARK
 
-_WITH_STORES = {ROCKSDB_OF_WINDOWS: _jvm.FIRST_WITH_ENDS_OF_WINDOWS, ROCKSDB_IDENTIFIED: "4.0"}
+_WITH_STORES = {ROCKSDB_EVICTING: _jvm.FIRST_WITH_OUR_STATE_STORES, ROCKSDB_IDENTIFIED: "4.0"}
 _AFTER_4_0 = "4.1"
 
 

@@ -24,8 +24,8 @@ STATE_STORES = "spark.sql.streaming.stateStore.providerClass"
 STATE_COUNTS = "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows"
 """Whether RocksDB counts the rows of a state. Each put costs twice as much then, so that it is off unless the job asks for it."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-ROCKSDB_OF_WINDOWS = "io.streamproof.WindowStateStoreProvider"
-"""The same, which does not look at all windows in each batch. Spark's real-time trigger refuses every class but its own."""
+ROCKSDB_EVICTING = "io.streamproof.WindowStateStoreProvider"
+"""The same, which does not look at all that is in the state in each batch. Spark's real-time trigger refuses every class but its own."""
 ROCKSDB_IDENTIFIED = "io.streamproof.IdentifiedStateStoreProvider"
 """The same for Spark 4.0, whose state reader does not know the ids in the names of files."""
 STREAMING: Mapping[str, str] = {
@@ -200,11 +200,11 @@ def state_stores(*, real_time: bool) -> str:
     """The class of state stores of a query on the installed Spark."""
     if not _jvm.finds_state_files():
         return ROCKSDB_IDENTIFIED
-    return ROCKSDB if real_time or not _jvm.knows_ends_of_windows() else ROCKSDB_OF_WINDOWS
+    return ROCKSDB if real_time or not _jvm.takes_our_state_stores() else ROCKSDB_EVICTING
 
 
 def slower_state(stores: str | None = None, *, real_time: bool) -> str | None:
-    """What the installed Spark, or the checkpoint, does not let us make faster about the state of windows, in a sentence; None where both do.
+    """What the installed Spark, or the checkpoint, does not let us make faster about the state, in a sentence; None where both do.
 
     Parameters
     ----------
@@ -213,15 +213,15 @@ def slower_state(stores: str | None = None, *, real_time: bool) -> str | None:
     """
     if real_time:
         return None
-    if _jvm.knows_ends_of_windows():
-        if stores in (None, ROCKSDB_OF_WINDOWS):
+    if _jvm.takes_our_state_stores():
+        if stores in (None, ROCKSDB_EVICTING):
             return None
         return (
-            "The checkpoint was begun with state stores that look at all windows in each batch, also where none of them leaves, and it names "
+            "The checkpoint was begun with state stores that look at all that is in them in each batch, also where nothing leaves, and it names "
             "their class: large state makes small batches slower. A new checkpoint is spared that, unless [spark] names another class."
         )
     return (
-        f"Spark {_jvm.installed_spark()} looks at all windows in its state in each batch, also where none of them leaves: large state makes small "
+        f"Spark {_jvm.installed_spark()} looks at all that is in its state in each batch, also where nothing leaves: large state makes small "
         "batches slower. From Spark 4.3 Streamproof spares it that."
     )
 

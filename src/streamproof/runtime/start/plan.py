@@ -84,7 +84,7 @@ def plan(valid: Validated) -> Planned:
     doors = (RealTimeDoors if query.config.trigger.real_time else SideDoors)(jvm_doors, directories, tables.rows)
     weaker = weaker_state(query.config.spark) if query.root.stateful else None
     notes += [Note(NoteCode.WEAKER_STATE, weaker)] if weaker else []
-    slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.sums else None
+    slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.known_to_leave else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     pace = pace_of(query, spark, valid.journal.logs)
     read = reads(query, spark, doors, stream=True, trace=valid.start.trace, intakes=pace.intakes)

@@ -7,10 +7,11 @@ from streamproof.errors import DataError
 from streamproof.stream.names import quoted
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import Column, DataFrame, Row
 
     from streamproof.stream.looked_up import TableRows, Use
 
+_KEY = "_key"
 _UNMATCHED = "With two rows for one key it would not be known which one a row of the stream gets, or it would come out twice."
 
 
@@ -42,12 +43,13 @@ def _require_once(name: str, copy: "DataFrame", key: Sequence[str]) -> None:
     from pyspark.sql import functions as F
 
     several = _with_key(copy, key).groupBy(*map(quoted, key)).agg(F.count(F.lit(1)).alias("_rows")).where("_rows > 1")
-    found = several.orderBy(*map(quoted, key)).limit(1).collect()
+    found = several.orderBy(*map(quoted, key)).select(_hash(key), "_rows").limit(1).collect()
     if found:
         raise DataError(
             f"[table.{name}] has {found[0]['_rows']} rows for {_said(key, found[0])}{_others(several.count() - 1)}.",
             required=_UNMATCHED,
-            remedy="Leave one of them in the table, or look up by more columns; rows that hold one after the other need valid_from and as_of.",
+            remedy="Leave one of them in the table, or look up by more columns; rows that hold one after the other need valid_from and as_of. "
+            f"{_found_by(key, found[0])}",
         )
 
 
@@ -57,33 +59,37 @@ def _require_apart(name: str, copy: "DataFrame", key: Sequence[str], begins: str
 
     rows = _with_key(copy, key)
     since, until = F.col(quoted(begins)), F.col(quoted(ends)) if ends else F.lit(None).cast("timestamp")
-    endless = rows.where(since.isNull()).limit(1).collect()
+    endless = rows.where(since.isNull()).select(_hash(key)).limit(1).collect()
     if endless:
         raise DataError(
             f"[table.{name}] has a row for {_said(key, endless[0])} without {begins}.",
             required="Each row says since when it holds.",
-            remedy="Write the instant; 1970-01-01T00:00:00Z for ever.",
+            remedy=f"Write the instant; 1970-01-01T00:00:00Z for ever. {_found_by(key, endless[0])}",
         )
-    turned = rows.where(until <= since).limit(1).collect()
+    turned = rows.where(until <= since).select(_hash(key)).limit(1).collect()
     if turned:
         raise DataError(
-            f"[table.{name}] has a row for {_said(key, turned[0])} that holds from {turned[0][begins]} to {turned[0][ends or begins]}.",
+            f"[table.{name}] has a row for {_said(key, turned[0])} that holds from {begins} to {ends}, which is not later.",
             required=f"{ends} is excluded and later than {begins}: such a row never holds.",
-            remedy="Mend the row, or take it out.",
+            remedy=f"Mend the row, or take it out. {_found_by(key, turned[0])}",
         )
     in_order = Window.partitionBy(*map(quoted, key)).orderBy(since)
     following = rows.withColumn("_next", F.lead(since).over(in_order)).where(F.col("_next").isNotNull())
     overlap = following.where(until.isNull() | (until > F.col("_next")))
-    found = overlap.orderBy(*map(quoted, key), since).limit(1).collect()
+    endless_first = until.isNull().alias("_endless")
+    found = overlap.orderBy(*map(quoted, key), since).select(_hash(key), endless_first).limit(1).collect()
     if found:
-        until_said = "to this day" if ends is None or found[0][ends] is None else f"to {found[0][ends]}"
-        raise DataError(
-            f"[table.{name}] has two rows for {_said(key, found[0])} that hold at one instant: one from {found[0][begins]} {until_said}, "
-            f"the next from {found[0]['_next']}{_others(overlap.count() - 1)}.",
-            required=_UNMATCHED,
-            remedy=f"End the first where the next begins: {ends or 'valid_to'} is excluded."
+        until_said = "to this day" if found[0]["_endless"] else f"until {ends}, after the next begins"
+        remedy = (
+            f"End the first where the next begins: {ends} is excluded."
             if ends
-            else 'Name the column that says until when a row holds, valid_to = "...", or leave one of them.',
+            else 'Name the column that says until when a row holds, valid_to = "...", or leave one of them.'
+        )
+        raise DataError(
+            f"[table.{name}] has two rows for {_said(key, found[0])} that hold at one instant: the first {until_said}"
+            f"{_others(overlap.count() - 1)}.",
+            required=_UNMATCHED,
+            remedy=f"{remedy} {_found_by(key, found[0])}",
         )
 
 
@@ -92,8 +98,23 @@ def _with_key(copy: "DataFrame", key: Sequence[str]) -> "DataFrame":
     return copy.where(" and ".join(f"{quoted(column)} is not null" for column in key))
 
 
+def _hash(key: Sequence[str]) -> "Column":
+    """What a key is said by: errors, notes and events never hold values of rows."""
+    from pyspark.sql import functions as F
+
+    return F.xxhash64(*map(quoted, key)).alias(_KEY)
+
+
 def _said(key: Sequence[str], row: "Row") -> str:
-    return ", ".join(f"{column} = {row[column]!r}" for column in key)
+    return f"one {', '.join(key)}, {_equation(key, row)}"
+
+
+def _found_by(key: Sequence[str], row: "Row") -> str:
+    return f'Spark finds it in the table: where("{_equation(key, row)}").'
+
+
+def _equation(key: Sequence[str], row: "Row") -> str:
+    return f"xxhash64({', '.join(key)}) = {row[_KEY]}"
 
 
 def _others(number: int) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from streamproof.connectors.lookups import read_table
-from streamproof.runtime.tables.conditions import admitted
+from streamproof.connectors.lookups import read_table, reading
+from streamproof.runtime.tables.conditions import Ruled
 from streamproof.runtime.tables.fitness import require_fit
 from streamproof.stream.looked_up import Conditions, TableRows
 
@@ -28,12 +28,13 @@ def tables_now(
 
     def table(name: str, conditions: Conditions | None = None) -> TableRows:
         config = query.tables[name]
-        found = read_table(spark, name, config)
-        if conditions is not None:
-            found, _ = admitted(found, conditions, None)
-        found = replace(found, rows=found.current, fold=None)
-        if looked_at:
-            require_fit(name, found.rows, found, [use for use in query.root.uses if use.table == name])
+        with reading(name):
+            found = read_table(spark, name, config)
+            if conditions is not None:
+                found, _ = Ruled(conditions).admitted(found)
+            found = replace(found, rows=found.current, fold=None)
+            if looked_at:
+                require_fit(name, found.rows, found, [use for use in query.root.uses if use.table == name])
         return found
 
     return table

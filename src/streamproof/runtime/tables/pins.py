@@ -1,4 +1,4 @@
-"""Which version of each table a batch uses, written down before the batch begins its work (PROTOCOL R4)."""
+"""Which version of each table a batch uses, written down before the batch begins its work (R32)."""
 
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The tables of one query: read when they are due, kept in versions, and which version each batch uses, fixed before its work (PROTOCOL R4)."""
+"""The tables of one query: read when they are due, kept in versions, and which version each batch uses, fixed before its work (R32)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.config import TableConfig
-from streamproof.connectors.lookups import read_table, unreadable
+from streamproof.connectors.lookups import read_table, reading
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import CheckpointError, DataError, JobDefinitionError, StreamproofError, TornCheckpoint
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.manifests import FOLDER
-from streamproof.runtime.tables.conditions import Rejected, admitted
+from streamproof.runtime.tables.conditions import Rejected, Ruled
 from streamproof.runtime.tables.copies import Copies, Version
+from streamproof.runtime.tables.fitness import require_fit
 from streamproof.runtime.tables.pins import Pins
 from streamproof.runtime.watching.events import QueryEvents, RuleRejected, TableRead, TableStays
 from streamproof.stream.looked_up import Conditions, TableRows, Use
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.types import StructType
 
     from streamproof.runtime.journal.journal import Journal
@@ -121,29 +122,22 @@ class QueryTables:
         copies = Copies(self.spark, self.journal.storage, name, folder)
         copies.remove_unfinished()
         config, uses = self.configs[name], [use for use in self.uses if use.table == name]
-        former = copies.find(self._pins.of(before[-1]).get(name, "")) if before and conditions is not None else None
-        read, rejected = self._admitted(name, config, batch, conditions, None if former is None else copies.rows(former))
-        newest = copies.keep(read, uses, self._attempt(batch))
+        former = copies.find(self._newest_pinned(name, before)) if conditions is not None else None
+        ruled = None if conditions is None else Ruled(conditions, None if former is None else copies.rows(former))
+        newest, rejected = copies.keep(self._read(name, config, batch), uses, self._attempt(batch), ruled)
         self.events.emit(TableRead(self.events.query, name, newest.id, newest.rows, batch))
         self._reject(name, rejected, batch)
         return KeptTable(name, config, uses, copies, newest.columns, newest, monotonic_seconds(), conditions, "", rejected)
 
-    def _admitted(
-        self, name: str, config: TableConfig, batch: int, conditions: Conditions | None, former: "DataFrame | None"
-    ) -> tuple[TableRows, Sequence[Rejected]]:
-        """The rows of a table as it is now, with the former ones of rules that are rejected; and these."""
-        read = self._read(name, config, batch)
-        if read.unread:
-            said = f"[table.{name}] has {read.unread:,} records that cannot be read, and are left out: what is known of their keys stays."
-            if said not in self.events.notes:
-                self.events.note(Note(NoteCode.TABLE_STAYS, said, about=name))
-        return (replace(read, rows=read.current, fold=None), ()) if conditions is None else admitted(read, conditions, former)
+    def _newest_pinned(self, name: str, planned: Sequence[int]) -> str:
+        """The version that the newest batch used for which one was fixed; empty without any. A crash may have come before it was fixed."""
+        return next((found for batch in reversed(planned) if (found := self._pins.of(batch).get(name, ""))), "")
 
     def _reject(self, name: str, rejected: Sequence[Rejected], batch: int) -> None:
         for one in rejected:
-            self.events.emit(RuleRejected(self.events.query, name, one.rule, one.why, one.stays, batch))
+            self.events.emit(RuleRejected(self.events.query, name, one.rule or "", one.why, one.stays, batch))
             said = f"[table.{name}] {one.says}. It was read before batch {batch} of {self.events.query}."
-            self.events.note(Note(NoteCode.RULE_REJECTED, said, about=one.rule))
+            self.events.note(Note(NoteCode.RULE_REJECTED, said, about=one.rule or name))
 
     def noted(self, batch: int, logs: BatchLogs) -> BatchLogs:
         """What a batch was, with the versions that it has used."""
@@ -192,7 +186,7 @@ class QueryTables:
                 required="A batch that is done again uses the rows that it has used the first time.",
                 remedy=f"Restore that folder from a backup, or let [table.{name}] hold what it held then, and start again.",
             )
-        problem = unlike(table, found)
+        problem = unlike(table, found) or self._unfit(table, found)
         if problem:
             raise CheckpointError(
                 f"Batch {batch} was interrupted, and has used the version {id_} of [table.{name}]: {problem}.",
@@ -200,6 +194,15 @@ class QueryTables:
                 remedy="Run the job as it was before until that batch is done, with --accept-replay where it is published; then change it.",
             )
         return found
+
+    def _unfit(self, table: KeptTable, found: Version) -> str:
+        """Why rows cannot be looked up in a version as the job asks for them now, which may be by other columns than it did; empty where they can."""
+        rows = table.copies.rows(found)
+        try:
+            require_fit(table.name, rows, TableRows(rows, table.config.valid_from, table.config.valid_to), table.uses)
+        except DataError as problem:
+            return problem.message.rstrip(".")
+        return ""
 
     def _of(self, batch: int) -> Mapping[str, str]:
         """By table the version that a batch uses; fixed now, unless it was before."""
@@ -219,9 +222,9 @@ class QueryTables:
                 continue
             table.read_at = monotonic_seconds()
             try:
-                former = table.copies.rows(table.newest) if table.conditions is not None else None
-                read, rejected = self._admitted(table.name, table.config, batch, table.conditions, former)
-                found = table.copies.keep(read, table.uses, self._attempt(batch))
+                ruled = None if table.conditions is None else Ruled(table.conditions, table.copies.rows(table.newest))
+                read = self._read(table.name, table.config, batch)
+                found, rejected = table.copies.keep(read, table.uses, self._attempt(batch), ruled)
                 if (other := unlike(table, found)) != "":
                     raise DataError(f"[table.{table.name}] is another: {other}.")
             except StreamproofError as problem:
@@ -245,14 +248,14 @@ class QueryTables:
         table.trouble = problem.message
 
     def _read(self, name: str, config: TableConfig, batch: int) -> TableRows:
-        try:
-            return read_table(self.spark, name, config.at(batch))
-        except StreamproofError:
-            raise
-        except Exception as problem:  # what Spark and its connectors raise has no common type
-            if _jvm.is_gone(problem):
-                raise
-            raise unreadable(name, "", problem) from problem
+        """A table as it is now."""
+        with reading(name):
+            read = read_table(self.spark, name, config.at(batch))
+        if read.unread:
+            said = f"[table.{name}] has {read.unread:,} records that cannot be read, and are left out: what is known of their keys stays."
+            if said not in self.events.notes:
+                self.events.note(Note(NoteCode.TABLE_STAYS, said, about=name))
+        return read
 
     def _attempt(self, batch: int) -> str:
         return f"{batch:06d}-{self.run}"

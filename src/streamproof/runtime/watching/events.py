@@ -113,7 +113,7 @@ class TableStays(RunEvent):
 
 @dataclass(frozen=True)
 class RuleRejected(RunEvent):
-    """A rule came whose condition is none, and `why`; `stays` says whether the former condition of that name goes on."""
+    """A rule came whose condition is none, or that has no name, and `why`; `stays` says whether the former condition of that name goes on."""
 
     kind: ClassVar[str] = "rule-rejected"
     query: str
@@ -190,8 +190,8 @@ class WatermarkLeapt(RunEvent):
 class HotKey(RunEvent):
     """A key has so many of the rows that come to an operator that one partition has more to do than the others.
 
-    It is said by its hash: `xxhash64` of `columns` is `key`. `share` is its part of the `rows` of the batch, at least; `partitions` how long those of
-    the state took, None where Spark has not told it.
+    It is said by its hash: `xxhash64` of `columns` is `key`. `share` is its part of the `rows` of the batch, at least. `partitions` says how
+    long the tasks of the slowest stage took that read what others had sent, None where Spark has not told it.
     """
 
     kind: ClassVar[str] = "hot-key"

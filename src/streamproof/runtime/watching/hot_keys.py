@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime.watching.events import HotKey
 from streamproof.runtime.watching.figures import Times
+from streamproof.stream.names import quoted
 
 LEAST_ROWS = 1_000
 """A batch with fewer rows says nothing of a share."""
@@ -57,29 +58,32 @@ class HotKeys:
         counted
             What the tasks have counted, by operator.
         times
-            Asked where there is something to say: how long the partitions took.
+            Asked once, where there is something to say: how long the partitions took.
         """
-        for operator, found in counted.items():
-            if found.rows < LEAST_ROWS or self.partitions < 2:
-                continue
-            for key, rows in sorted(found.keys.items(), key=lambda entry: -entry[1]):
-                share, known = min(1.0, rows / found.rows), self._said.get((operator, key))
-                if share >= self._hot_share and (known is None or share >= known.share * _GREW):
-                    yield self._hot(batch, operator, key, share, found.rows, times())
+        hot = [one for operator, found in counted.items() for one in self._hot(operator, found)]
+        took = times() if hot else None
+        for operator, key, share, rows in hot:
+            found = HotKey(
+                query=self.query,
+                batch=batch,
+                operator=operator,
+                columns=tuple(self.columns.get(operator, ())),
+                key=key,
+                share=round(share, 3),
+                rows=rows,
+                partitions=took,
+            )
+            self._said[operator, key] = found
+            yield found
 
-    def _hot(self, batch: int, operator: str, key: str, share: float, rows: int, times: Times | None) -> HotKey:
-        found = HotKey(
-            query=self.query,
-            batch=batch,
-            operator=operator,
-            columns=tuple(self.columns.get(operator, ())),
-            key=key,
-            share=round(share, 3),
-            rows=rows,
-            partitions=times,
-        )
-        self._said[operator, key] = found
-        return found
+    def _hot(self, operator: str, found: Counted) -> Iterator[tuple[str, str, float, int]]:
+        """Of the keys that came to an operator those to be said: operator, key, share, and how many rows there were."""
+        if found.rows < LEAST_ROWS or self.partitions < 2:
+            return
+        for key, rows in sorted(found.keys.items(), key=lambda entry: -entry[1]):
+            share, known = min(1.0, rows / found.rows), self._said.get((operator, key))
+            if share >= self._hot_share and (known is None or share >= known.share * _GREW):
+                yield operator, key, share, found.rows
 
     def notes(self) -> Iterator[Note]:
         """A note for each operator that has met hot keys, at the end of a run."""
@@ -91,7 +95,7 @@ class HotKeys:
 
 
 def _said(hottest: HotKey, others: int) -> str:
-    columns = ", ".join(hottest.columns)
+    columns = ", ".join(name if name.isidentifier() else quoted(name) for name in hottest.columns)
     said = (
         f"One key has {hottest.share:.0%} of the rows that come to {hottest.operator} of {hottest.query} (batch {hottest.batch}): "
         f"the one for which xxhash64({columns}) = {hottest.key}."

@@ -64,6 +64,7 @@ class Join(Stateful):
     ends: ClassVar[str] = "no two rows met"
     open_are: ClassVar[Opened | None] = Opened.ROW
     holds_rows: ClassVar[bool] = True
+    known_to_leave: ClassVar[bool] = False  # the instant of a row stands in another store than Spark looks at
 
     key: tuple[str, ...]
     earliest: timedelta

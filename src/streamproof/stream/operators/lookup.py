@@ -49,7 +49,7 @@ class Lookup(RowWise):
 
     @property
     def uses(self) -> Sequence[Use]:
-        return (Use(self.table, tuple(self.on.values()), self.adds, at_instant=self.as_of is not None),)
+        return (Use(self.table, tuple(self.on.values()), self.adds, at_instant=self.as_of is not None, call=self.call),)
 
     @property
     def call(self) -> str:

@@ -169,6 +169,11 @@ class Stateful(Operator):
         return {}
 
     @property
+    def known_to_leave(self) -> bool:
+        """Whether our state stores know what leaves its state next; else Spark looks at all that is in it, in each batch."""
+        return True
+
+    @property
     def multiplies(self) -> bool:
         """Whether `ready` makes several rows of one."""
         return False

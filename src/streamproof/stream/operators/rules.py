@@ -38,7 +38,7 @@ class Rules(RowWise):
 
     @property
     def uses(self) -> Sequence[Use]:
-        return (Use(self.table, (self.rule,), (self.when,)),)
+        return (Use(self.table, (self.rule,), (self.when,), call=self.call),)
 
     @property
     def call(self) -> str:
@@ -47,7 +47,7 @@ class Rules(RowWise):
 
     def streaming(self, rows: "DataFrame", doors: "Doors") -> "DataFrame":
         from pyspark.sql import functions as F
-        from pyspark.sql.types import StructType
+        from pyspark.sql.types import StringType, StructType
 
         from streamproof._jvm import rules_holding
         from streamproof.stream.problems import require_columns
@@ -62,6 +62,12 @@ class Rules(RowWise):
         columns = StructType([rows.schema[name] for name in shown])
         table = doors.table(self.table, Conditions(self.rule, self.when, columns.json()))
         require_columns(table.rows, (self.rule, self.when), f"{self.call}: the table")
+        if not isinstance(type_ := table.rows.schema[self.when].dataType, StringType):
+            raise JobDefinitionError(
+                f"{self.call}: the column {self.when} of the table is {type_.simpleString()}.",
+                required="It has conditions in SQL, which are texts.",
+                remedy='Name the column that has them: when="...".',
+            )
         one = F.struct(F.col(quoted(self.rule)).cast("string").alias("name"), F.col(quoted(self.when)).alias("condition"))
         all_of_them = table.rows.agg(F.collect_list(one).alias(RULES))
         found = rules_holding(rows.sparkSession, columns, F.struct(*map(quoted, shown)), F.col(RULES))

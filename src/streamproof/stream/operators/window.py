@@ -14,7 +14,7 @@ from streamproof.stream.known import Known, Look, Mention
 from streamproof.stream.names import INSTANT, RECORDS, TRACE, TRACE_HASH, hidden_in
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, RowWise, typed
 from streamproof.stream.operators.require_gap import RequireGap
-from streamproof.stream.operators.spread import dealt
+from streamproof.stream.operators.spread import DEALS_ALIKE, dealt
 from streamproof.stream.traces import trace_hash
 from streamproof.stream.windows import Window
 from streamproof.stream.windows.window import delay_of
@@ -47,7 +47,7 @@ class WindowAggregate(OneInput):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        return {} if self.spread is None else self.window.before_exchange
+        return {} if self.spread is None else {**DEALS_ALIKE, **self.window.before_exchange}
 
     @property
     def emission(self) -> Emission:
@@ -58,8 +58,13 @@ class WindowAggregate(OneInput):
         return self.lateness
 
     @property
+    def known_to_leave(self) -> bool:
+        return not self.window.before_exchange  # a session's end moves with each row
+
+    @property
     def grouped_by(self) -> Sequence[str]:
-        return self.by
+        """Only where all rows of a key come to one task: of other windows, and with `spread`, each task sends a row for each window and key."""
+        return self.by if self.window.before_exchange and self.spread is None else ()
 
     def requires(self) -> Sequence[RowWise]:
         return () if (gap := self.window.own_gap) is None else (RequireGap(gap),)

@@ -7,7 +7,8 @@ import streamproof as sp
 
 
 def as_text(payments: DataFrame) -> DataFrame:
-    return payments.withColumn("hits", F.concat_ws(",", "hits")).drop("hits_failed")
+    failed = F.concat_ws(",", "hits_failed").alias("failed")
+    return payments.withColumn("hits", F.concat_ws(",", "hits")).select("*", failed).drop("hits_failed")
 
 
 @sp.job

@@ -17,7 +17,7 @@ import scala.jdk.javaapi.CollectionConverters;
 /** The operators of a streaming plan, as the analyser has left it. */
 public final class Operators {
   /** What makes the same of a list in whatever order it is. */
-  private static final Set<String> OF_ANY_ORDER = Set.of("sort_array", "size", "array_max", "array_min");
+  private static final Set<String> OF_ANY_ORDER = Set.of("sort_array", "array_sort", "size", "array_max", "array_min");
 
   private static final Set<String> BY_ORDER = Set.of("First", "Last", "AnyValue", "CollectList", "CollectSet", "ListAgg");
 

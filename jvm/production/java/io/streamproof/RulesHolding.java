@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
@@ -22,6 +23,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.trees.TreePattern;
 import org.apache.spark.sql.expressions.UserDefinedFunction;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataType;
@@ -38,6 +40,11 @@ import scala.jdk.javaapi.CollectionConverters;
  */
 public final class RulesHolding implements UDF2<Row, scala.collection.Seq<Row>, Row> {
   private static final int MOST = 10_000;
+
+  /** Literals that the parser turns into the instant at which it reads them. */
+  private static final Pattern OF_THE_CLOCK =
+      Pattern.compile("\\b(?:date|timestamp(?:_ltz|_ntz)?)\\s*['\"]\\s*(?:now|today|yesterday|tomorrow)\\b", Pattern.CASE_INSENSITIVE);
+
   private static final Map<String, Filter> ANALYSED = new ConcurrentHashMap<>();
 
   private final StructType columns;
@@ -64,7 +71,7 @@ public final class RulesHolding implements UDF2<Row, scala.collection.Seq<Row>, 
       try {
         compiled(over, condition);
         found.add("");
-      } catch (Exception problem) {
+      } catch (Exception | StackOverflowError problem) {
         String said = problem.getMessage();
         found.add(said == null ? problem.getClass().getSimpleName() : said);
       }
@@ -87,7 +94,7 @@ public final class RulesHolding implements UDF2<Row, scala.collection.Seq<Row>, 
         if (compiled.computeIfAbsent(rule.getString(1), condition -> compiled(columns, condition)).eval(internal)) {
           holds.add(name);
         }
-      } catch (RuntimeException problem) {
+      } catch (Exception | StackOverflowError problem) { // Spark raises checked ones too, and a deep regular expression ends the stack
         fails.add(name);
       }
     }
@@ -111,7 +118,8 @@ public final class RulesHolding implements UDF2<Row, scala.collection.Seq<Row>, 
     LogicalPlan analysed = SimpleAnalyzer$.MODULE$.execute(new Filter(parsed, LocalRelation$.MODULE$.apply(columns)));
     SimpleAnalyzer$.MODULE$.checkAnalysis(analysed);
     Filter filter = (Filter) ReplaceExpressions$.MODULE$.apply(analysed);
-    if (!filter.condition().deterministic() || filter.condition().exists(RulesHolding::asksElsewhere)) {
+    Expression whole = filter.condition();
+    if (!whole.deterministic() || whole.exists(RulesHolding::asksElsewhere) || asksTheClock(condition, whole)) {
       throw new IllegalArgumentException("it is no condition over the columns of a row that gives the same whenever it is asked");
     }
     return filter;
@@ -119,5 +127,10 @@ public final class RulesHolding implements UDF2<Row, scala.collection.Seq<Row>, 
 
   private static Object asksElsewhere(Object expression) {
     return expression instanceof SubqueryExpression || expression instanceof PythonUDF;
+  }
+
+  /** Whether it asks what time, user or catalogue it is now: to Spark that is the same within a query, and a query lives for months. */
+  private static boolean asksTheClock(String condition, Expression whole) {
+    return whole.containsPattern(TreePattern.CURRENT_LIKE()) || OF_THE_CLOCK.matcher(condition).find();
   }
 }

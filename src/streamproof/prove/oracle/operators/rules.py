@@ -37,5 +37,7 @@ class Rules(Twin):
         return rows.ruled(self)
 
     def conditions(self, table: PlainTable) -> Sequence[tuple[str, str]]:
-        """The name and the condition of each rule of a table, in the order of the names."""
-        return sorted((str(row[self.rule]), str(row[self.when])) for row in table.rows)
+        """The name and the condition of each rule of a table, in the order of the names; a row without one of them is no rule."""
+        return sorted(
+            (str(row[self.rule]), str(row[self.when])) for row in table.rows if None not in (row[self.rule], row[self.when])
+        )

@@ -6,10 +6,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from streamproof._jvm import is_gone, is_of_spark
 from streamproof.prove.artifacts.reading import QueryHistory, QueryLayout
 from streamproof.prove.artifacts.table_versions import Rows, UsedTable, copy_of, in_order, versions_fixed, versions_used
 from streamproof.prove.oracle.arrived import BatchRead, Tables, plain
@@ -20,9 +21,6 @@ from streamproof.stream.names import FOUND, quoted
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
-
-
-_ANSI = "spark.sql.ansi.enabled"
 
 
 @dataclass(frozen=True)
@@ -66,27 +64,43 @@ class TableState:
         return rows.join(F.broadcast(rows.sparkSession.createDataFrame(marked)), TRACE, "left")
 
     def ruled(self, rows: DataFrame, twin: HoldsRules) -> DataFrame:
-        """The rows of a stream with the names of the rules that hold for each.
-
-        Without ANSI what fails is null, and so does not hold. Which rules fail on a row is not told here: that column is empty.
-        """
+        """The rows of a stream with the names of the rules that hold for each, and of those that fail on it."""
         none = F.array().cast("array<string>")
-        fails = f"{twin.into}_failed"
+        columns = (twin.into, f"{twin.into}_failed")
         if TRACE not in rows.columns:
-            return rows.withColumns({twin.into: none, fails: none})
-        spark, conditions = rows.sparkSession, twin.conditions(self.state)
-        before = spark.conf.get(_ANSI)
-        spark.conf.set(_ANSI, "false")
-        try:
-            asked = [F.coalesce(F.expr(f"({text})"), F.lit(False)) for _, text in conditions]
-            taken = rows.select(TRACE, *[column.alias(f"_r{number}") for number, column in enumerate(asked)]).collect()
-        finally:
-            spark.conf.set(_ANSI, str(before))
-        names = [[name for (name, _), is_true in zip(conditions, row[1:], strict=True) if is_true] for row in taken]
-        table = pa.table(
-            {TRACE: pa.array([row[0] for row in taken], pa.string()), twin.into: pa.array(names, pa.list_(pa.string()))}
-        )
-        return rows.join(F.broadcast(spark.createDataFrame(table)), TRACE, "left").withColumn(fails, none)
+            return rows.withColumns(dict.fromkeys(columns, none))
+        asked = rows.toArrow()
+        found: dict[str, tuple[list[str], list[str]]] = {str(trace): ([], []) for trace in asked[TRACE].to_pylist()}
+        for name, text in twin.conditions(self.state):
+            for trace, is_true in _truth(rows.sparkSession, asked, text):
+                if is_true is not False:
+                    found[trace][is_true is None].append(name)
+        lists = [pa.array([names[place] for names in found.values()], pa.list_(pa.string())) for place in range(2)]
+        table = pa.table({TRACE: pa.array(list(found), pa.string()), **dict(zip(columns, lists, strict=True))})
+        return rows.join(F.broadcast(rows.sparkSession.createDataFrame(table)), TRACE, "left")
+
+
+def _truth(spark: SparkSession, rows: pa.Table, condition: str) -> Iterator[tuple[str, bool | None]]:
+    """By the trace of each row whether a condition is true of it; None where it fails.
+
+    It is one query over all rows. Where that fails the halves are asked, down to one row: so Spark itself says what fails, also behind OR and COALESCE.
+    """
+    if not rows.num_rows:
+        return
+    answers = spark.createDataFrame(rows).select(TRACE, F.expr(f"({condition})").alias("_is_true"))
+    try:
+        found = answers.collect()
+    except Exception as problem:  # what Spark raises over a row has no common type
+        if is_gone(problem) or not is_of_spark(problem):
+            raise
+        if rows.num_rows == 1:
+            yield rows[TRACE][0].as_py(), None
+            return
+        middle = rows.num_rows // 2
+        for part in (rows.slice(0, middle), rows.slice(middle)):
+            yield from _truth(spark, part, condition)
+    else:
+        yield from ((row[0], row[1] is True) for row in found)
 
 
 TableStates = Mapping[str, Sequence[TableState]]

@@ -6,13 +6,14 @@ import org.apache.spark.sql.execution.streaming.state.StateStore;
 import scala.Option;
 
 /**
- * Spark's RocksDB state stores, which know the earliest end of their windows: a batch that no window leaves does not look at all of them.
+ * Spark's RocksDB state stores, which know the keys that can leave them soonest: windows, keys that are deduplicated, groups. A batch does not look
+ * at all that is in its state for those that leave.
  *
  * <p>Files and formats are Spark's. What is known is kept in memory, of the version that this process has written last; of any other nothing is
- * known, and all windows are looked at, as Spark does it.
+ * known, and all keys are looked at, as Spark does it. Checkpoints name this class, which had windows alone at first.
  */
 public final class WindowStateStoreProvider extends RocksDBStateStoreProvider {
-  private final EarliestEnd known = new EarliestEnd();
+  private final SoonestOfVersion known = new SoonestOfVersion();
 
   @Override
   public StateStore getStore(long version, Option<String> checkpoint, boolean forceSnapshot, boolean loadEmpty) {
@@ -26,9 +27,9 @@ public final class WindowStateStoreProvider extends RocksDBStateStoreProvider {
 
   private StateStore knowing(StateStore store, Option<String> checkpoint) {
     Evictions.Eviction eviction = Evictions.Eviction.of(stateStoreId().operatorId());
-    if (eviction == null || store instanceof WindowStateStore) {
+    if (eviction == null || store instanceof EvictingStateStore) {
       return store;
     }
-    return new WindowStateStore(store, eviction, known.of(store.version(), checkpoint), known);
+    return new EvictingStateStore(store, eviction, known.take(store.version(), checkpoint), known);
   }
 }

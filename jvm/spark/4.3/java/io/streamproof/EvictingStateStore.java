@@ -1,5 +1,7 @@
 package io.streamproof;
 
+import java.util.Iterator;
+import java.util.NoSuchElementException;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.execution.streaming.state.KeyStateEncoderSpec;
 import org.apache.spark.sql.execution.streaming.state.StateStore;
@@ -11,41 +13,44 @@ import org.apache.spark.sql.execution.streaming.state.UnsafeRowPair;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
 import scala.collection.AbstractIterator;
-import scala.collection.Iterator;
 import scala.collection.immutable.Set;
 
 /**
- * A state store of windows for one batch, and a bound of their ends: no window in it ends before {@code earliest}.
+ * A state store for one batch, and what is known of the keys that can leave it soonest.
  *
- * <p>Spark looks at all windows once a batch, for those that leave. Where the bound says that none does, the store has none to look at. Each look
- * to the end raises the bound; what is put lowers it.
+ * <p>Spark looks at all keys once a batch, for those that leave. Where they are known, the store shows these alone. Else Spark gets all of them,
+ * and which leave next is known from then on: some of all that there are, so that a look at all of them pays for many batches.
  */
-final class WindowStateStore implements StateStore {
+final class EvictingStateStore implements StateStore {
+  private static final int MOST = 10_000;
+  private static final int OF_SO_MANY = 16;
+
   private final StateStore store;
   private final Evictions.Eviction eviction;
-  private final EarliestEnd known;
-  private long earliest;
+  private final SoonestOfVersion known;
+  private Soonest soonest;
   private Look look;
 
-  WindowStateStore(StateStore store, Evictions.Eviction eviction, long earliest, EarliestEnd known) {
+  /** @param soonest what is known of the keys of the store; null where nothing is */
+  EvictingStateStore(StateStore store, Evictions.Eviction eviction, Soonest soonest, SoonestOfVersion known) {
     this.store = store;
     this.eviction = eviction;
-    this.earliest = earliest;
+    this.soonest = soonest;
     this.known = known;
   }
 
   @Override
   public StateStoreIterator<UnsafeRowPair> iterator(String family) {
-    if (!family.equals(StateStore.DEFAULT_COL_FAMILY_NAME())) {
+    if (!isOurs(family)) {
       return store.iterator(family);
     }
-    if (earliest > eviction.until()) {
-      return new StateStoreIterator<>(scala.collection.Iterator$.MODULE$.empty(), StateStoreIterator.$lessinit$greater$default$2());
+    if (soonest != null && soonest.knows(eviction.until())) {
+      return new StateStoreIterator<>(new Due(soonest.take(eviction.until()).iterator(), family), StateStoreIterator.$lessinit$greater$default$2());
     }
+    soonest = null; // until all are seen
     StateStoreIterator<UnsafeRowPair> all = store.iterator(family);
-    look = new Look(all);
     return new StateStoreIterator<>(
-        look,
+        new Look(all),
         () -> {
           all.close();
           return scala.runtime.BoxedUnit.UNIT;
@@ -54,73 +59,134 @@ final class WindowStateStore implements StateStore {
 
   @Override
   public void put(UnsafeRow key, UnsafeRow value, String family) {
-    met(key);
+    if (isOurs(family)) {
+      met(key, eviction.instant(key, value));
+    }
     store.put(key, value, family);
   }
 
   @Override
   public void putList(UnsafeRow key, UnsafeRow[] values, String family) {
-    met(key);
+    unknown(family);
     store.putList(key, values, family);
   }
 
   @Override
   public void merge(UnsafeRow key, UnsafeRow value, String family) {
-    met(key);
+    unknown(family);
     store.merge(key, value, family);
   }
 
   @Override
   public void mergeList(UnsafeRow key, UnsafeRow[] values, String family) {
-    met(key);
+    unknown(family);
     store.mergeList(key, values, family);
   }
 
   @Override
   public long commit() {
     long version = store.commit();
-    known.remember(version, store.getStateStoreCheckpointInfo().stateStoreCkptId(), earliest);
+    known.keep(version, store.getStateStoreCheckpointInfo().stateStoreCkptId(), soonest);
     return version;
   }
 
-  private void met(UnsafeRow key) {
-    long end = endOf(key);
-    earliest = Math.min(earliest, end);
+  private static boolean isOurs(String family) {
+    return family.equals(StateStore.DEFAULT_COL_FAMILY_NAME());
+  }
+
+  private void met(UnsafeRow key, long instant) {
+    if (soonest != null) {
+      soonest.put(key, instant);
+    }
     if (look != null) {
-      look.earliest = Math.min(look.earliest, end);
+      look.seen.put(key, instant);
     }
   }
 
-  private long endOf(UnsafeRow key) {
-    return key.isNullAt(eviction.column()) ? Long.MAX_VALUE : key.getLong(eviction.column()); // what has no end never leaves
+  /** Several values of one key: no operator that is told of has them. */
+  private void unknown(String family) {
+    if (isOurs(family)) {
+      soonest = null;
+      look = null;
+    }
   }
 
-  /** A look at all windows: the earliest end of those that stay. */
-  private final class Look extends AbstractIterator<UnsafeRowPair> {
-    private final Iterator<UnsafeRowPair> all;
-    private long earliest = Long.MAX_VALUE;
+  /** Those of some keys that leave now. */
+  private abstract static class Leaving extends AbstractIterator<UnsafeRowPair> {
+    private UnsafeRowPair found;
 
-    Look(Iterator<UnsafeRowPair> all) {
+    /** The next one; null at the end. */
+    abstract UnsafeRowPair search();
+
+    @Override
+    public final boolean hasNext() {
+      if (found == null) {
+        found = search();
+      }
+      return found != null;
+    }
+
+    @Override
+    public final UnsafeRowPair next() {
+      if (!hasNext()) {
+        throw new NoSuchElementException();
+      }
+      UnsafeRowPair given = found;
+      found = null;
+      return given;
+    }
+  }
+
+  /** Of the keys that are known to leave those that are still there with such an instant. */
+  private final class Due extends Leaving {
+    private final Iterator<UnsafeRow> keys;
+    private final String family;
+
+    Due(Iterator<UnsafeRow> keys, String family) {
+      this.keys = keys;
+      this.family = family;
+    }
+
+    @Override
+    UnsafeRowPair search() {
+      while (keys.hasNext()) {
+        UnsafeRow key = keys.next();
+        UnsafeRow value = store.get(key, family);
+        if (value != null && eviction.instant(key, value) <= eviction.until()) {
+          return new UnsafeRowPair(key, value);
+        }
+      }
+      return null;
+    }
+  }
+
+  /** A look at all keys: which leave now, and which of the others leave next. Spark need not take the values of these apart. */
+  private final class Look extends Leaving {
+    private final scala.collection.Iterator<UnsafeRowPair> all;
+    private final Soonest seen = new Soonest(MOST);
+    private int count;
+
+    Look(scala.collection.Iterator<UnsafeRowPair> all) {
       this.all = all;
+      look = this;
     }
 
     @Override
-    public boolean hasNext() {
-      boolean more = all.hasNext();
-      if (!more) {
-        WindowStateStore.this.earliest = earliest;
+    UnsafeRowPair search() {
+      while (all.hasNext()) {
+        UnsafeRowPair pair = all.next();
+        seen.allow(++count / OF_SO_MANY);
+        long instant = eviction.instant(pair.key(), pair.value());
+        if (instant <= eviction.until()) {
+          return pair;
+        }
+        seen.put(pair.key(), instant);
       }
-      return more;
-    }
-
-    @Override
-    public UnsafeRowPair next() {
-      UnsafeRowPair pair = all.next();
-      long end = endOf(pair.key());
-      if (end > eviction.until()) {
-        earliest = Math.min(earliest, end);
+      if (look == this) {
+        soonest = seen;
+        look = null;
       }
-      return pair;
+      return null;
     }
   }
 
@@ -142,7 +208,7 @@ final class WindowStateStore implements StateStore {
   }
 
   @Override
-  public Iterator<UnsafeRow> multiGet(UnsafeRow[] keys, String family) {
+  public scala.collection.Iterator<UnsafeRow> multiGet(UnsafeRow[] keys, String family) {
     return store.multiGet(keys, family);
   }
 
@@ -152,7 +218,7 @@ final class WindowStateStore implements StateStore {
   }
 
   @Override
-  public Iterator<UnsafeRow> valuesIterator(UnsafeRow key, String family) {
+  public scala.collection.Iterator<UnsafeRow> valuesIterator(UnsafeRow key, String family) {
     return store.valuesIterator(key, family);
   }
 
