@@ -1,5 +1,6 @@
 """`sp.inspect`: what is in a checkpoint, in Python; its state as tables, which Spark reads when they are asked for."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.checkpoint.inspection import FORMAT, Inspection, inspect_checkpoint
 from streamproof.checkpoint.stores import Operator
 from streamproof.checkpoint.verify.sound import Verified, verify
+from streamproof.checkpoint.verify.state import partitions_gone
 from streamproof.errors import ConfigurationError, StreamproofError, TornCheckpoint
 
 if TYPE_CHECKING:
@@ -109,6 +111,13 @@ class StateTable:
         from streamproof import _jvm
         from streamproof.checkpoint.tables import Read, readable, state_table
 
+        gone = partitions_gone(self.found, self.of)
+        if gone:  # Spark reads the folders that there are
+            raise TornCheckpoint(
+                f"{self.found.path}: partition {gone[0]} of operator {self.of.number} is not there{f', nor {len(gone) - 1} others' if gone[1:] else ''}.",
+                required="A table of the others would lack rows without saying so.",
+                remedy=f"Bring the folder state/{self.of.number}/{gone[0]} back from a backup, or inspect another copy.",
+            )
         own = self.found.own
         made_by = own.newest.made_by if own is not None and own.newest is not None else {}
         batch = self.batch if self.batch is not None else self.found.logs.newest_committed
@@ -122,7 +131,7 @@ class StateTable:
             except Exception as problem:
                 if not _jvm.is_of_spark(problem):
                     raise
-                raise self._unreadable(_jvm.plain(_jvm.causes_of(problem)[-1])) from problem
+                raise self._unreadable(_in_a_line(_jvm.causes_of(problem)[-1])) from problem
 
     def _filtered(self, table: "DataFrame") -> "DataFrame":
         from streamproof import _jvm
@@ -134,7 +143,7 @@ class StateTable:
             if not _jvm.is_of_spark(problem):
                 raise
             there = ", ".join(f"{name} {type_}" for name, type_ in table.dtypes)
-            said = _jvm.plain(_jvm.causes_of(problem)[-1]).strip().splitlines()[0]
+            said = _in_a_line(_jvm.causes_of(problem)[-1])
             raise ConfigurationError(
                 f'The condition "{self.condition}" cannot be used: {said}',
                 required="It is a condition in SQL over the columns of this state.",
@@ -145,9 +154,9 @@ class StateTable:
     def _unreadable(self, said: str) -> TornCheckpoint:
         batch = "the newest batch" if self.batch is None else f"batch {self.batch}"
         return TornCheckpoint(
-            f"{self.found.path}: Spark cannot read the state of operator {self.of.number} after {batch}: {said.strip().splitlines()[0]}",
+            f"{self.found.path}: Spark cannot read the state of operator {self.of.number} after {batch}: {said}",
             required="Its state reader needs every file that the batch stands on, and a Spark that knows their format. Nothing was changed.",
-            remedy="Another batch may be readable (--batch); a file that is damaged has to come back from a backup.",
+            remedy=f"streamproof inspect {self.found.path} --verify says which files are damaged. Another batch may be readable (--batch).",
         )
 
 
@@ -243,6 +252,14 @@ def inspect(path: str | Path) -> Checkpoint:
         If a log is of a version that is not known.
     """
     return Checkpoint(inspect_checkpoint(path))
+
+
+def _in_a_line(cause: str) -> str:
+    """What Spark says, in a line: without the names of classes, its own codes, and the text of the condition once more."""
+    from streamproof import _jvm
+
+    said = _jvm.plain(" ".join(cause.split())).partition(" == SQL ==")[0]
+    return re.sub(r"\s*SQLSTATE: \w+|^\[[A-Z_.]+\] ", "", said).strip()
 
 
 def _require_variable(path: Path, operator: Operator, variable: str) -> None:

@@ -146,7 +146,7 @@ def _operator(operator: Operator, sizes: tuple[StoreSize, ...], counted: Mapping
     for variable, type_ in operator.variables.items():
         if not variable.startswith("$"):
             schema = next((one for one in operator.schemas if one.name == variable), None)
-            yield "", f"{variable}  {type_.removesuffix('State').lower()}{_value(schema)}"
+            yield "", f"variable {variable}  {type_.removesuffix('State').lower()}{_value(schema)}"
 
 
 def _rows(operator: Operator, sizes: tuple[StoreSize, ...]) -> int | None:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import streamproof as sp
 from streamproof.checkpoint.crc32c import crc32c
 from streamproof.checkpoint.inspection import inspect_checkpoint
 from streamproof.checkpoint.verify.finding import Harm, in_words
 from streamproof.checkpoint.verify.sound import Verified, verify
+from streamproof.errors import TornCheckpoint
 from unit.checkpoint.written import JOIN, OURS, VARIABLES, WINDOWS, contents, copy_of, kafka_checkpoint
 
 SUMS = OURS / "checkpoint" / "sums"
@@ -176,6 +178,16 @@ def test_a_log_that_is_not_what_the_manifest_says(tmp_path):
     assert "offsets/2 is not what the manifest of batch 2 has written down." in [one.says for one in verified(copy).problems]
 
 
+def test_files_of_another_kind_of_state_store(tmp_path):
+    copy = copy_of(JOIN, tmp_path)
+    (copy / STORE / "5.delta").rename(copy / STORE / "5.zip")
+
+    found = verified(copy)
+
+    assert (Harm.FOREIGN, f"{STORE}/5.zip") in [(one.harm, one.path) for one in found.problems]
+    assert found.sound[-1] == 3
+
+
 def test_state_files_of_another_checkpoint(tmp_path):
     copy = copy_of(SUMS, tmp_path)
     (mine,) = (copy / "state" / "0" / "0").glob("4_*.zip")
@@ -253,6 +265,14 @@ def test_the_sum_of_spark(length):
 
     assert crc32c(data) == register ^ 0xFFFFFFFF
     assert crc32c(b"123456789") == 0xE3069283
+
+
+def test_a_state_that_lacks_a_partition_is_not_shown_as_if_it_were_whole(tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    shutil.rmtree(copy / "state" / "0" / "1")
+
+    with pytest.raises(TornCheckpoint, match="partition 1 of operator 0 is not there"):
+        sp.inspect(copy).operator(0).count()
 
 
 def test_batches_in_words():

@@ -34,7 +34,7 @@ def test_a_checkpoint_of_ours(streamproof):
     [
         (WINDOWS, ["aggregate (window, client)   10 open groups", "by partition  0: 6.9 kB · 1: 6.8 kB"]),
         (JOIN, ["source 1: 4 files, the newest 3.json", "join of two streams", "HDFS-backed"]),
-        (VARIABLES, ["transformWithState in Python", "seen  list of at timestamp"]),
+        (VARIABLES, ["transformWithState in Python", "variable seen  list of at timestamp"]),
     ],
     ids=["windows", "join", "variables"],
 )

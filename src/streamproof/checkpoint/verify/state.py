@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from streamproof.checkpoint.folder import STATE
-from streamproof.checkpoint.inspection import PARTITIONS, ids_of, stores_of
+from streamproof.checkpoint.inspection import PARTITIONS, STORES, Inspection, ids_of, stores_of
 from streamproof.checkpoint.stores import Operator, Store, snapshot_of
 from streamproof.checkpoint.verify.finding import Harm, Look
 
@@ -15,6 +15,7 @@ def look_at_state(look: Look) -> None:
     for operator in found.operators:
         _partitions(look, operator)
         for store in operator.stores:
+            _kinds(look, store)
             ids = ids_of(found.logs, store, stores_of(operator, store.partition))
             for number in reversed(look.committed):
                 _version(look, store, number, ids)
@@ -30,23 +31,40 @@ def look_at_state(look: Look) -> None:
 
 
 def _partitions(look: Look, operator: Operator) -> None:
+    for partition in partitions_gone(look.found, operator):
+        path = f"{STATE}/{operator.number}/{partition}"
+        look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
+
+
+def partitions_gone(found: Inspection, operator: Operator) -> list[int]:
+    """The partitions of an operator that have to be there and are not."""
     there = {store.partition for store in operator.stores}
-    for partition in range(_count(look, operator)):
-        if partition not in there:
-            path = f"{STATE}/{operator.number}/{partition}"
-            look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
+    return [partition for partition in range(_count(found, operator)) if partition not in there]
 
 
-def _count(look: Look, operator: Operator) -> int:
+def _count(found: Inspection, operator: Operator) -> int:
     """How many partitions an operator has: as its commits name, else as its metadata say; one where its key has no column."""
-    commits = look.found.logs.committed
-    named = [len(commits[number].state_ids.get(str(operator.number), ())) for number in look.committed]
+    named = [len(commit.state_ids.get(str(operator.number), ())) for commit in found.logs.committed.values()]
     if any(named):
         return max(named)
     if not any(column.type != "void" for schema in operator.schemas for column in schema.key):
         return min(1, len(operator.stores))
-    said = look.found.settings.get(PARTITIONS, "")
+    said = found.settings.get(PARTITIONS, "")
     return operator.partitions or (int(said) if said.isdigit() else 0)
+
+
+def _kinds(look: Look, store: Store) -> None:
+    """Files of another kind of store than the checkpoint fixes: they came from elsewhere, or somebody has changed the setting by hand."""
+    provider = look.found.settings.get(STORES, "")
+    wanted = next((kinds for word, kinds in _KINDS.items() if word in provider), ())
+    for file in store.files if wanted else ():
+        if file.kind not in wanted:
+            path = str(file.path.relative_to(look.found.path))
+            says = f"{path} is a file of another state store than {provider.rpartition('.')[2]}, which the checkpoint fixes."
+            look.of_state(Harm.FOREIGN, path, says, _OF_STATE, file.version - 1)
+
+
+_KINDS: Mapping[str, tuple[str, ...]] = {"HDFSBacked": ("delta", "snapshot"), "RocksDB": ("zip", "changelog")}
 
 
 def _version(look: Look, store: Store, batch: int, ids: Mapping[int, str]) -> None:
