@@ -49,6 +49,11 @@ def _way_out(found: Inspection, verified: Verified) -> list[tuple[str, str]]:
             ("next", "bring the named files back from a backup, or start over with a new checkpoint and new outputs"),
         ]
     best = verified.sound[-1]
+    if verified.goes_on:
+        return [
+            ("sound batch", f"{best} is the newest: a start goes on after it"),
+            ("next", "nothing has to be done; nobody can go back to the batches that are named"),
+        ]
     return [
         ("sound batch", f"{best} is the newest{_cost(verified.cost)}"),
         (

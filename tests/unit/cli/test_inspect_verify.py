@@ -42,6 +42,26 @@ def test_a_damaged_checkpoint_and_the_way_out(streamproof, tmp_path):
         assert said in result.out
 
 
+def test_damage_of_an_older_batch_stops_no_start(streamproof, tmp_path):
+    copy = damaged(WINDOWS, tmp_path, "state/0/0/3.zip")
+
+    result = streamproof("inspect", copy.name, "--verify")
+
+    assert result.code == 1
+    assert "4 is the newest: a start goes on after it" in result.out
+    assert "recover" not in result.out
+
+
+def test_a_batch_that_is_planned_and_torn_stops_a_start(streamproof, tmp_path):
+    copy = damaged(WINDOWS, tmp_path, "offsets/4")
+    (copy / "commits" / "4").unlink()
+
+    result = streamproof("inspect", copy.name, "--verify")
+
+    assert "3 is the newest; nothing that is committed is lost by going on from it" in result.out
+    assert "streamproof recover windows_on_rocksdb --to 3" in result.out
+
+
 def test_the_findings_as_json(streamproof, tmp_path):
     copy = damaged(WINDOWS, tmp_path, "state/0/0/5.zip")
 

@@ -47,10 +47,19 @@ class Verified:
         """Whether nothing was found."""
         return not self.problems
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether a start goes on all the same: what was found is about older batches than the newest sound one, and that is the newest."""
+        older = all(
+            one.batches is not None and all(batch < self.sound[-1] for batch in one.batches) for one in self.problems if self.sound
+        )
+        return bool(self.sound) and older
+
     def as_dict(self) -> dict[str, Any]:
         """All of it, for `--json`."""
         return {
             "sound": self.is_sound,
+            "goes_on": self.goes_on,
             "looked_at": self.looked_at,
             "newest": self.newest,
             "sound_batches": list(self.sound),
