@@ -232,3 +232,11 @@ def test_a_plain_job_goes_on_from_a_copy_that_was_recovered(spark, tmp_path):
     started()
 
     assert seen(sp.inspect(tmp_path / "c").operator(0).to_pandas(), "id") == [(one,) for one in "abcde"]
+
+
+@pytest.mark.parametrize("checkpoint", [WINDOWS, JOIN], ids=lambda path: path.name)
+def test_state_whose_operators_are_not_named_as_before_spark_4(spark, checkpoint, tmp_path):
+    copy = copy_of(checkpoint, tmp_path)
+    shutil.rmtree(copy / "state" / "0" / "_metadata")
+
+    assert sp.inspect(copy).operator(0).rows() == sp.inspect(checkpoint).operator(0).rows()

@@ -3,7 +3,7 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -127,7 +127,7 @@ class Operator:
     Parameters
     ----------
     name
-        Spark's name of it; "" where the checkpoint does not say it, as those of Spark 3.4 and before.
+        Spark's name of it. Checkpoints of Spark before 4.0 do not say it: it is then told by its schema, and "" where that does not tell.
     partitions
         How many it has by its metadata; None where that does not say it.
     variables
@@ -173,16 +173,34 @@ def _operator(folder: Path) -> Operator:
     declared = metadata.get("stateStoreInfo") or [{}]
     properties = _json(metadata.get("operatorPropertiesJson") or "{}")
     variables = {one["stateName"]: one["stateVariableType"] for one in properties.get("stateVariables", ())}
+    schemas = tuple(_schemas(folder, stores, unread))
     return Operator(
         int(folder.name),
-        str(metadata.get("operatorInfo", {}).get("operatorName", "")),
+        str(metadata.get("operatorInfo", {}).get("operatorName", "")) or _told_by(stores, schemas),
         declared[0].get("numPartitions"),
         stores,
         variables,
         str(properties.get("timeMode", "")),
-        tuple(_schemas(folder, stores, unread)),
+        schemas,
         tuple(unread),
     )
+
+
+def _told_by(stores: Iterable[Store], schemas: Iterable[Schema]) -> str:
+    """The name of an operator by what only it keeps."""
+    if any(store.name == "left-keyWithIndexToValue" for store in stores):
+        return "symmetricHashJoin"
+    for schema in schemas:
+        keys, values = [column.name for column in schema.key], [column.name for column in schema.value]
+        if values == ["expiresAtMicros"]:
+            return "dedupeWithinWatermark"
+        if values[:1] == ["session_window"]:
+            return "sessionWindowStateStoreSaveExec"
+        if values[:1] == ["groupState"]:
+            return "flatMapGroupsWithState"
+        if keys[:1] in (["window"], ["_window_end"]) and values:
+            return "stateStoreSave"
+    return ""
 
 
 def _metadata(folder: Path, unread: list[str]) -> Mapping[str, Any]:

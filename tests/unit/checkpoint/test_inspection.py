@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -130,6 +131,20 @@ def test_the_variables_of_transform_with_state():
     }
     assert operator.time_mode == "EventTime"
     assert [column.type for schema in operator.schemas if schema.name == "seen" for column in schema.value] == ["timestamp"]
+
+
+@pytest.mark.parametrize("checkpoint", [WINDOWS, JOIN, OURS / "checkpoint" / "sums"], ids=lambda path: path.name)
+def test_operators_of_an_older_spark_are_told_by_their_schemas(checkpoint, tmp_path):
+    """Spark before 4.0 writes no metadata of operators."""
+    copy = copy_of(checkpoint, tmp_path)
+    named = [operator.name for operator in inspect_checkpoint(copy).operators]
+    for metadata in (copy / "state").glob("*/_metadata"):
+        shutil.rmtree(metadata)
+
+    found = inspect_checkpoint(copy)
+
+    assert [operator.name for operator in found.operators] == named
+    assert found.notes == ()
 
 
 @pytest.mark.parametrize(
