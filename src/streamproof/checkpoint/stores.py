@@ -191,16 +191,20 @@ def _told_by(stores: Iterable[Store], schemas: Iterable[Schema]) -> str:
     if any(store.name == "left-keyWithIndexToValue" for store in stores):
         return "symmetricHashJoin"
     for schema in schemas:
-        keys, values = [column.name for column in schema.key], [column.name for column in schema.value]
-        if values == ["expiresAtMicros"]:
-            return "dedupeWithinWatermark"
-        if values[:1] == ["session_window"]:
-            return "sessionWindowStateStoreSaveExec"
-        if values[:1] == ["groupState"]:
-            return "flatMapGroupsWithState"
-        if keys[:1] in (["window"], ["_window_end"]) and values:
-            return "stateStoreSave"
+        told = _BY_VALUE.get(schema.value[0].name if schema.value else "") or _BY_KEY.get(schema.key[0].name if schema.key else "")
+        if told is not None:
+            return told
     return ""
+
+
+_BY_VALUE: Mapping[str, str] = {
+    "expiresAtMicros": "dedupeWithinWatermark",
+    "session_window": "sessionWindowStateStoreSaveExec",
+    "groupState": "flatMapGroupsWithState",
+    "__dummy__": "dedupe",
+}
+_BY_KEY: Mapping[str, str] = {"window": "stateStoreSave", "_window_end": "stateStoreSave"}
+"""The first column of a state's value, or of its key, and the operator that keeps it."""
 
 
 def _metadata(folder: Path, unread: list[str]) -> Mapping[str, Any]:
