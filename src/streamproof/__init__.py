@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
+    from streamproof.inspection import inspect
     from streamproof.operator_test import OperatorTest
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
@@ -43,6 +44,7 @@ __all__ = [
     "gap_of",
     "hopping",
     "initial",
+    "inspect",
     "job",
     "list_of",
     "map_of",
@@ -69,6 +71,7 @@ _HOMES = {
     "emit": "streamproof.stream",
     "gap_of": "streamproof.stream",
     "hopping": "streamproof.stream",
+    "inspect": "streamproof.inspection",
     "job": "streamproof.stream",
     "initial": "streamproof.stream",
     "list_of": "streamproof.stream",

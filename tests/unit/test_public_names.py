@@ -21,6 +21,7 @@ def test_the_names_are_few_and_known():
             "Stream",
             "StreamproofError",
             "__version__",
+            "inspect",
             "job",
             "prove",
             "run",
