@@ -78,9 +78,8 @@ class Metric:
         What to do then.
     readings
         By kind of event, what an event says of it.
-    ends
-        By kind of event, the series that are over with it: of an event its labels, the first of which must fit. A consumer's lag is not
-        shown any more when the query has ended.
+    while_running
+        Whether its series go when their query ends, as that of a consumer's lag.
     shown
         What a dashboard shows of it, in PromQL; the metric itself where empty.
     """
@@ -93,7 +92,7 @@ class Metric:
     bad: str
     todo: str
     readings: Mapping[type[RunEvent], Callable[[Any], Iterable[Reading]]] = field(repr=False)
-    ends: Mapping[type[RunEvent], Callable[[Any], tuple[str, ...]]] = field(default_factory=dict, repr=False)
+    while_running: bool = False
     shown: str = ""
     alerts: tuple[Alert, ...] = ()
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import isnan
 
 from streamproof.core.clock import now_utc
-from streamproof.observe.metric import SECONDS, Kind, Metric
+from streamproof.observe.metric import QUERY, SECONDS, Kind, Metric
 from streamproof.observe.metrics import METRICS
-from streamproof.runtime.watching.events import RunEvent
+from streamproof.runtime.watching.events import QueryEnded, RunEvent
 
 MOST_SERIES = 1_000
 """Of one metric. What comes beyond them is counted, and not shown: each series costs memory here and in Prometheus."""
@@ -49,9 +49,8 @@ class Values:
         now = now_utc().timestamp()
         with self._lock:
             for metric in self.metrics:
-                ending = metric.ends.get(type(event))
-                if ending is not None:
-                    self._end(metric, ending(event))
+                if metric.while_running and isinstance(event, QueryEnded):
+                    self._end(metric, event.query)
                 reading = metric.readings.get(type(event))
                 if reading is not None:
                     for labels, value in reading(event):
@@ -86,7 +85,7 @@ class Values:
             assert isinstance(durations, Durations), metric
             durations.add(value)
 
-    def _end(self, metric: Metric, of: tuple[str, ...]) -> None:
-        series = self._series[metric.name]
-        for labels in [labels for labels in series if labels[: len(of)] == of]:
+    def _end(self, metric: Metric, query: str) -> None:
+        place, series = metric.labels.index(QUERY), self._series[metric.name]
+        for labels in [labels for labels in series if labels[place] == query]:
             del series[labels]

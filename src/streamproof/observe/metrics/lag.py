@@ -1,7 +1,7 @@
 """How much the topics have that is not read yet."""
 
 from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Severity
-from streamproof.runtime.watching.events import BatchCommitted, QueryEnded
+from streamproof.runtime.watching.events import BatchCommitted
 
 CONSUMER_LAG = Metric(
     name="consumer_lag_records",
@@ -14,7 +14,7 @@ CONSUMER_LAG = Metric(
     readings={
         BatchCommitted: lambda event: [((event.query, lag.source, lag.topic, str(lag.partition)), lag.lag) for lag in event.lag],
     },
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
     shown="sum by (job_name, query, topic) (streamproof_consumer_lag_records)",
     alerts=(
         Alert(

@@ -1,7 +1,7 @@
 """What readers see, and what waits for an output."""
 
 from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Severity
-from streamproof.runtime.watching.events import BatchPublished, PublicationWaiting, QueryEnded
+from streamproof.runtime.watching.events import BatchPublished, PublicationWaiting
 
 _OUTPUT = (QUERY, "output")
 ROWS = Metric(
@@ -38,7 +38,7 @@ WAITING = Metric(
         PublicationWaiting: lambda event: [((event.query, event.output), event.batches)],
         BatchPublished: lambda event: [((event.query, event.output), event.waiting)],
     },
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
     alerts=(
         Alert(
             name="StreamproofOutputWaits",

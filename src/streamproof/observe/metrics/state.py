@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Reading, Severity
-from streamproof.runtime.watching.events import BatchCommitted, HotKey, QueryEnded, RuleRejected, TableRead, TableStays
+from streamproof.runtime.watching.events import BatchCommitted, HotKey, RuleRejected, TableRead, TableStays
 
 _OPERATOR = (QUERY, "operator")
 
@@ -30,7 +30,7 @@ ROWS = Metric(
     bad="It grows from day to day at the same input.",
     todo="A key that is kept for ever, or a watermark that does not go on.",
     readings={BatchCommitted: _of("rows")},
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
 )
 MEMORY = Metric(
     name="state_memory_bytes",
@@ -41,7 +41,7 @@ MEMORY = Metric(
     bad="It comes near the memory of the executors.",
     todo="Bound RocksDB's memory, or give the executors more.",
     readings={BatchCommitted: _of("memory_bytes")},
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
 )
 DISK = Metric(
     name="state_disk_bytes",
@@ -52,7 +52,7 @@ DISK = Metric(
     bad="It would double within a week at the growth of the last day.",
     todo="See what is in the state: streamproof inspect. A key that is kept for ever has no ttl or within.",
     readings={BatchCommitted: _of("disk_bytes")},
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
     shown="predict_linear(streamproof_state_disk_bytes[1d], 7 * 86400)",
     alerts=(
         Alert(
@@ -99,7 +99,7 @@ HOT = Metric(
     bad="The partition of that key takes longer than the others.",
     todo="The event hot-key has the hash of the key, and the guide on skew says what helps.",
     readings={HotKey: lambda event: [((event.query, event.operator), event.share)]},
-    ends={QueryEnded: lambda event: (event.query,)},
+    while_running=True,
 )
 TABLE_READ = Metric(
     name="table_rows",
@@ -119,7 +119,10 @@ TABLE_STAYS = Metric(
     means="How often a table was due and could not be read, so that its former version stays.",
     bad="It rises: records are looked up in what the table was.",
     todo="The note table-stays says what is wrong with it.",
-    readings={TableStays: lambda event: [((event.query, event.table), 1)]},
+    readings={
+        TableRead: lambda event: [((event.query, event.table), 0)],  # Prometheus sees no increase in a series that begins with 1
+        TableStays: lambda event: [((event.query, event.table), 1)],
+    },
     alerts=(
         Alert(
             name="StreamproofTableStays",
