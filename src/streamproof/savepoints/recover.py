@@ -4,6 +4,7 @@ The copy has no name of its own until it is whole: it is written as `NAME.partia
 never touched.
 """
 
+import errno
 import filecmp
 import os
 import shutil
@@ -22,7 +23,6 @@ from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
 _PARTIAL = ".partial"
 _INTERVAL = 10
 """Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
-_FULL = 28
 _MANIFESTS, _PINNED = "manifests", "tables/_pinned"
 
 
@@ -82,7 +82,7 @@ def recover(found: Inspection, batch: int) -> Recovered:
         partial.rename(target)
     except OSError as problem:
         shutil.rmtree(partial, ignore_errors=True)
-        if problem.errno == _FULL:
+        if problem.errno == errno.ENOSPC:
             raise DiskFull(
                 f"{partial} cannot be written: the disk is full.",
                 required="A copy takes as much as the state of the checkpoint. What was written of it is gone again.",
