@@ -20,6 +20,8 @@ from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
 from streamproof.prove.faults.planned import Injector
+from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.stories import events_kept, queries_kept
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.expectation import Expectation
 from streamproof.prove.oracle.facts import OneOfKey
@@ -180,6 +182,13 @@ class JobSubject(Subject):
         published = rows_published(history) if keep_rows else None
         return Judged(checks, account_of(history), batches_of(history, rerun), history, published)
 
+    def lineage_events(self) -> list[KeptEvent]:
+        source_of = {event.trace: name for name, events in self.written.of_source.items() for event in events}
+        return events_kept(self.offered, source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])
+
+    def lineage(self, evidence: Any) -> list[KeptQuery] | None:
+        return queries_kept(evidence) if isinstance(evidence, History) else None
+
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
         found = [future_limit(self.config, self.engine.spark.newSession()), shipped_equals_proved(one, other, self.steps)]
@@ -305,13 +314,15 @@ class JobSubject(Subject):
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
         event, copy = self.written.events.get(trace), trace.partition("+")[2]
-        columns = [
-            name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"
-        ]
-        found = next((event.values[name] for name in columns if name in event.values), None) if event else None
+        found = next((event.values[name] for name in self._ids if name in event.values), None) if event else None
         if found is None:
             return f"{self.noun} {trace}"
         return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
+
+    @property
+    def _ids(self) -> Sequence[str]:
+        """The columns by which events are told apart."""
+        return [name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"]
 
     def close(self) -> None:
         for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
