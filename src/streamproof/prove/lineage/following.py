@@ -24,6 +24,15 @@ def traces_of(row: Any) -> Sequence[str]:
     return (row,) if isinstance(row, str) else row["traces"]
 
 
+def rows_with(rows: Sequence[Any], trace: str) -> list[Any]:
+    """The kept rows that are of a record."""
+    return [
+        row
+        for row in rows
+        if (row.startswith(trace) and record_of(row) == trace if isinstance(row, str) else is_of(trace, row["traces"]))
+    ]
+
+
 class Follower:
     """Follows records through one query of a scenario."""
 
@@ -93,8 +102,7 @@ class Follower:
             if step is None:
                 continue
             yield from self._left(number, batch, step, trace)
-            rows = [row for row in step["rows"] if is_of(trace, traces_of(row))]
-            out += [self._given(number, node, batch, row, trace) for row in rows]
+            out += [self._given(number, node, batch, row, trace) for row in rows_with(step["rows"], trace)]
         if out and not node["keeps"] and all(moment.kind is Kind.KEPT for moment in out):
             yield Moment(Kind.PASSED)
         else:
@@ -103,15 +111,14 @@ class Follower:
 
     def _left(self, number: int, batch: Mapping[str, Any], step: Mapping[str, Any], trace: str) -> Iterator[Moment]:
         for kind, name, rows in step["sides"]:
-            for row in rows:
-                if is_of(trace, traces_of(row)):
-                    side = f"{kind}:{name}" if name else kind
-                    about = {"side": side, "reason": self.story["reasons"].get(trace), "traces": self._others(row, trace) or None}
-                    if kind == "late":
-                        about |= {"bound_us": batch["bound_us"], "window": row.get("window_us"), "time_us": row.get("time_us")}
-                    elif kind == _DUPLICATE:
-                        about["kept"] = self._kept_instead(number, trace)
-                    yield Moment(Kind.LEFT, batch["batch"], self.operators[number], about)
+            for row in rows_with(rows, trace):
+                side = f"{kind}:{name}" if name else kind
+                about = {"side": side, "reason": self.story["reasons"].get(trace), "traces": self._others(row, trace) or None}
+                if kind == "late":
+                    about |= {"bound_us": batch["bound_us"], "window": row.get("window_us"), "time_us": row.get("time_us")}
+                elif kind == _DUPLICATE:
+                    about["kept"] = self._kept_instead(number, trace)
+                yield Moment(Kind.LEFT, batch["batch"], self.operators[number], about)
 
     def _kept_instead(self, number: int, trace: str) -> str | None:
         """The copy of an event that goes on in its place, where it is one of the same event."""
@@ -185,10 +192,9 @@ class Follower:
     def _wanted(self, output: Mapping[str, Any], trace: str) -> list[list[Any]]:
         """The rows that the model has in an output and that the record is in; those that cannot be told apart together."""
         alike: dict[str, list[Any]] = {}
-        for row in self.expected(output):
-            if is_of(trace, traces_of(row)):
-                window = None if isinstance(row, str) or "of_window" not in row else (row["of_window"], row["number"])
-                alike.setdefault(str(window or self._identity(traces_of(row))), []).append(row)
+        for row in rows_with(self.expected(output), trace):
+            window = None if isinstance(row, str) or "of_window" not in row else (row["of_window"], row["number"])
+            alike.setdefault(str(window or self._identity(traces_of(row))), []).append(row)
         return list(alike.values())
 
     def expected(self, output: Mapping[str, Any]) -> list[Any]:
@@ -253,7 +259,7 @@ class Follower:
             for step in batch["steps"].values():
                 for kind, name, rows in step["sides"]:
                     side = f"{kind}:{name}" if name else kind
-                    if not {kind, side} & set(made) and any(is_of(trace, traces_of(row)) for row in rows):
+                    if not {kind, side} & set(made) and rows_with(rows, trace):
                         yield Moment(Kind.NOT_AN_OUTPUT, batch["batch"], about={"side": side})
 
 

@@ -73,15 +73,36 @@ class KeptQuery:
     starts: Mapping[int, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ToKeep:
+    """The same before it is written.
+
+    Parameters
+    ----------
+    model
+        What the story is of: of the same object it is written once.
+    story
+        Makes the story.
+    """
+
+    query: str
+    model: object
+    story: Callable[[], Mapping[str, Any]]
+    outputs: Sequence[Mapping[str, Any]]
+    starts: Mapping[int, int] = field(default_factory=dict)
+
+
 class Keeper:
     """Writes the folder while a proof runs. A proof never fails for it: what cannot be kept is left out, and said."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._begun = False
+        self._stories: dict[int, tuple[object, str]] = {}
+        """By model, which is held so that no other one takes its place, the name of its story."""
 
     def keep(
-        self, scenario: str, events: Callable[[], Sequence[KeptEvent]], queries: Callable[[], Sequence[KeptQuery] | None]
+        self, scenario: str, events: Callable[[], Sequence[KeptEvent]], queries: Callable[[], Sequence[ToKeep] | None]
     ) -> None:
         """Keeps what one scenario did.
 
@@ -109,32 +130,38 @@ class Keeper:
         if self._begun:
             return
         (self._folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        (self._folder / _EVENTS).write_bytes(_packed([asdict(event) for event in events()]))
+        (self._folder / _EVENTS).write_bytes(_packed(_text([asdict(event) for event in events()])))
         (self._folder / _ABOUT).write_text(FORMAT.text({}), encoding="utf-8")
         self._begun = True
 
-    def _query(self, query: KeptQuery) -> dict[str, Any]:
+    def _query(self, query: ToKeep) -> dict[str, Any]:
+        if id(query.model) not in self._stories:
+            self._stories[id(query.model)] = query.model, self._part(query.story())
         return {
             "query": query.query,
-            "story": self._part(query.story),
+            "story": self._stories[id(query.model)][1],
             "outputs": [self._part(output) for output in query.outputs],
             "starts": {str(batch): start for batch, start in query.starts.items()},
         }
 
     def _part(self, part: Mapping[str, Any]) -> str:
         """Writes a part unless it is there already; its name."""
-        packed = _packed(part)
-        name = blake2b(packed, digest_size=_DIGEST_BYTES).hexdigest()
+        text = _text(part)
+        name = blake2b(text, digest_size=_DIGEST_BYTES).hexdigest()
         path = self._folder / _PARTS / f"{name}.json.gz"
         if not path.exists():
             beside = path.with_suffix(".new")
-            beside.write_bytes(packed)
+            beside.write_bytes(_packed(text))
             beside.replace(path)
         return name
 
 
-def _packed(value: Any) -> bytes:
-    return gzip.compress(json.dumps(value, default=str, separators=(",", ":")).encode(), compresslevel=1, mtime=0)
+def _text(value: Any) -> bytes:
+    return json.dumps(value, default=str, separators=(",", ":")).encode()
+
+
+def _packed(text: bytes) -> bytes:
+    return gzip.compress(text, compresslevel=1, mtime=0)
 
 
 class Kept:
@@ -245,4 +272,4 @@ def _damaged(path: Path, problem: str) -> ConfigurationError:
     )
 
 
-__all__ = ["FOLDER", "Keeper", "Kept", "KeptEvent", "KeptQuery"]
+__all__ = ["FOLDER", "Keeper", "Kept", "KeptEvent", "KeptQuery", "ToKeep"]

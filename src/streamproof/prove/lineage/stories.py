@@ -1,11 +1,12 @@
 """What a scenario's history says of each record, as data that is kept: the model's outcomes by node and batch, and the rows that were found."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryView
-from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.lineage.values import ENDS_OF_WINDOWS
 from streamproof.prove.oracle.expectation import BatchOutcome
 from streamproof.prove.oracle.operators import method_of
@@ -40,19 +41,19 @@ def events_kept(
     return found
 
 
-def queries_kept(history: History) -> list[KeptQuery]:
+def queries_kept(history: History) -> list[ToKeep]:
     """What each query of a scenario did: where an output has several sinks, the rows of each of them."""
-    found: dict[str, KeptQuery] = {}
+    views: dict[str, QueryView] = {}
+    outputs: dict[str, dict[str, dict[str, Any]]] = {}
     for view in history.queries:
-        outputs = [output_of(view, name, output) for name, output in view.left.outputs.items()]
-        if view.name not in found:
-            found[view.name] = KeptQuery(view.name, story_of(view), outputs, _starts(view))
-        else:
-            before = found[view.name]
-            known = {output["sink"] for output in before.outputs}
-            more = [output for output in outputs if output["sink"] not in known]
-            found[view.name] = KeptQuery(view.name, before.story, [*before.outputs, *more], before.starts)
-    return list(found.values())
+        views.setdefault(view.name, view)
+        for name, output in view.left.outputs.items():
+            if output.name not in outputs.setdefault(view.name, {}):
+                outputs[view.name][output.name] = output_of(view, name, output)
+    return [
+        ToKeep(name, view.model, partial(story_of, view), list(outputs.get(name, {}).values()), _starts(view))
+        for name, view in views.items()
+    ]
 
 
 def story_of(view: QueryView) -> dict[str, Any]:

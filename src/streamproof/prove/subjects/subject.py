@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.notes import Note
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
-from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.process.spark_settings import OURS, RARE
 from streamproof.prove.process.task import ChildResult
 from streamproof.prove.record.binding import ScenarioBinding
@@ -151,7 +151,7 @@ class Subject(ABC):
         """The events that can be followed after the proof; none where a subject keeps nothing."""
         return ()
 
-    def lineage(self, evidence: Any) -> Sequence[KeptQuery] | None:
+    def lineage(self, evidence: Any) -> Sequence[ToKeep] | None:
         """What each query of a scenario did with them, for who asks after the proof; `evidence` is what `judge` has read. None where it is not known."""
         return None
 

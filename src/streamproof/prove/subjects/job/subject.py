@@ -20,7 +20,7 @@ from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
 from streamproof.prove.faults.planned import Injector
-from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.lineage.stories import events_kept, queries_kept
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.expectation import Expectation
@@ -186,7 +186,7 @@ class JobSubject(Subject):
         source_of = {event.trace: name for name, events in self.written.of_source.items() for event in events}
         return events_kept(self.offered, source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])
 
-    def lineage(self, evidence: Any) -> list[KeptQuery] | None:
+    def lineage(self, evidence: Any) -> list[ToKeep] | None:
         return queries_kept(evidence) if isinstance(evidence, History) else None
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:

@@ -4,8 +4,9 @@ No model knows what such a job does with a record. Where values are masked, none
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.lineage.stories import batches_alone, rows_alone
 from streamproof.prove.scenario.perturb import SampleEvent
 from streamproof.prove.subjects.pyspark.events import Given
@@ -31,14 +32,21 @@ def _ids(events: Sequence[SampleEvent]) -> list[str]:
     return [name for name in columns if len({str(values.get(name)) for values in records.values()}) == len(records)]
 
 
-def queries_of(left: Left, *, masked: bool) -> list[KeptQuery]:
+def queries_of(left: Left, *, masked: bool) -> list[ToKeep]:
     """What each query has read and left; what is written beside the queries stands with the first one."""
     first = next(iter(left.batches), "")
     found = []
     for query, batches in left.batches.items():
         outputs = [output for output in left.outputs if (output.query.name if output.query else first) == query]
-        story = batches_alone((batch.number, _files(batch), batch.watermark_ms * 1_000) for batch in batches)
-        found.append(KeptQuery(query, story, [rows_alone(output.name, output.rows, masked=masked) for output in outputs]))
+        read = [(batch.number, _files(batch), batch.watermark_ms * 1_000) for batch in batches]
+        found.append(
+            ToKeep(
+                query,
+                batches,
+                partial(batches_alone, read),
+                [rows_alone(output.name, output.rows, masked=masked) for output in outputs],
+            )
+        )
     return found
 
 

@@ -12,7 +12,7 @@ from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
-from streamproof.prove.lineage.kept import KeptEvent, KeptQuery
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
@@ -206,7 +206,7 @@ class PysparkSubject(Subject):
     def lineage_events(self) -> list[KeptEvent]:
         return followed.events_of(self.given, masked=self.terms.masked)
 
-    def lineage(self, evidence: Any) -> list[KeptQuery] | None:
+    def lineage(self, evidence: Any) -> list[ToKeep] | None:
         return followed.queries_of(evidence, masked=self.terms.masked) if isinstance(evidence, Left) else None
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
