@@ -69,6 +69,8 @@ def _folder(run: str, job: Path) -> Path:
     from streamproof.report import store
 
     typed = Path(run)
+    if not typed.exists():
+        typed = Path(run.partition(":")[0])  # a job may be typed as it is for `prove`: job.py:function
     if typed.is_file() and typed.parent != typed:
         typed = typed.parent
     if not run.isdecimal() and typed.is_dir():

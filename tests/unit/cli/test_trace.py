@@ -8,19 +8,23 @@ import pytest
 
 from streamproof.prove.lineage.tracing import FAULT_FREE
 from streamproof.report import store
+from streamproof.report.json_file import write_json
 from unit.prove.lineage.recorded import keep
 from unit.prove.small import ONCE, RECORDS, faultless
 from unit.report.conftest import build_green
+
+GREEN = build_green()
 
 
 @pytest.fixture
 def job() -> Path:
     """A job with two runs: the first keeps nothing, the second a small lineage."""
     job = Path("my_job")
-    store.write(build_green(), store.new_run(job))
+    write_json(GREEN, store.new_run(job) / store.JSON)
     run = store.new_run(job)
-    store.write(build_green(), run)
+    write_json(GREEN, run / store.JSON)
     keep(run, {FAULT_FREE: faultless(ONCE, RECORDS)})
+    (job / "job.py").touch()
     return job
 
 
@@ -65,7 +69,9 @@ def test_json_is_one_object(streamproof: Any, job: Path) -> None:
     assert row["rows"][0]["values"]["window_start"] == "1970-01-01 00:01:00"
 
 
-@pytest.mark.parametrize("run", ["my_job", "my_job/.streamproof/runs/0002", "my_job/.streamproof/runs/0002/report.json"])
+@pytest.mark.parametrize(
+    "run", ["my_job", "my_job/job.py:totals", "my_job/.streamproof/runs/0002", "my_job/.streamproof/runs/0002/report.json"]
+)
 def test_a_run_is_named_by_its_job_its_folder_or_its_report(streamproof: Any, job: Path, run: str) -> None:
     assert streamproof("trace", run, "e-3").out.startswith("trade e-3 · run 0002\n")
 

@@ -110,6 +110,7 @@ def test_each_row_of_a_window_with_corrections_is_shown(tmp_path: Path) -> None:
     numbers = [moment.about["number"] for moment in found if moment.kind is Kind.GROUPED]
     assert numbers == [0, 1]
     assert kinds(found).count("published") == 2
+    assert not any(moment.wrong for moment in found), "each row is the one of its number"
 
 
 def test_each_window_of_a_row_is_shown_where_windows_overlap(tmp_path: Path) -> None:
@@ -162,6 +163,13 @@ def test_a_row_that_the_model_does_not_have_is_said_to_be_so(tmp_path: Path) -> 
     rows = [*rows_of(history, "late"), OutputRow(2, FILE, {"_trace": "e-1"})]
 
     assert of_kind(moments(tmp_path, with_rows(history, "late", rows), "e-1"), Kind.UNEXPLAINED).about["output"] == "late"
+
+
+def test_an_event_of_a_batch_without_effects_goes_nowhere(tmp_path: Path) -> None:
+    reads = faultless(ONCE, RECORDS).queries[0].left.batches
+    without = [*reads[:2], replace(reads[2], committed=False)]
+
+    assert kinds(moments(tmp_path, faultless(ONCE, RECORDS, reads=without), "e-8")) == ["arrived", "no-effect"]
 
 
 def test_an_event_that_no_batch_has_read_is_said_to_be_so(tmp_path: Path) -> None:

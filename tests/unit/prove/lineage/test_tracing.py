@@ -12,7 +12,7 @@ from streamproof.prove.lineage import words
 from streamproof.prove.lineage.kept import FOLDER, Keeper, Kept
 from streamproof.prove.lineage.tracing import FAULT_FREE, Run
 from unit.prove.lineage.recorded import CRASHED, keep, reported, run_of
-from unit.prove.small import FILE, ONCE, RECORDS, changed, faultless, rows_of, with_left, with_rows
+from unit.prove.small import FILE, ONCE, RECORDS, batches_of, changed, faultless, rows_of, with_left, with_rows
 
 
 @pytest.fixture
@@ -66,6 +66,20 @@ def test_p9_scenarios_that_end_alike_are_counted_and_those_that_contradict_the_m
     assert (elsewhere.others, elsewhere.wrong) == (2, (CRASHED,))
     assert f"WRONG in 1 of 2 other scenarios, such as {CRASHED}" in told(run, "e-1")
     assert "it ends alike in all 2 other scenarios" in told(run, "e-3")
+
+
+def test_an_event_that_is_given_by_another_batch_ends_alike(tmp_path: Path, sound: History) -> None:
+    """After a crash the events that are left are read in other batches."""
+    first, second, third = RECORDS
+    reads = batches_of(ONCE, [first, [], second, third])
+    files = [("part-0-0.json",), (), ("part-1-0.json",), ("part-2-0.json",)]
+    later = faultless(ONCE, RECORDS, reads=[replace(read, files=its) for read, its in zip(reads, files, strict=True)])
+    run = run_of(tmp_path, {FAULT_FREE: sound, CRASHED: later})
+
+    assert "given by batch 2" in told(run, "e-1")
+    assert "given by batch 3" in told(Run(Kept(tmp_path), [], CRASHED), "e-1")
+    assert run.event("e-1")[0].elsewhere.differing == ()
+    assert run.event("e-8")[0].elsewhere.differing == ()
 
 
 def test_p9_a_batch_that_ran_twice_is_told_with_whose_rows_are_published(tmp_path: Path, sound: History) -> None:

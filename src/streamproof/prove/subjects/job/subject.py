@@ -183,8 +183,7 @@ class JobSubject(Subject):
         return Judged(checks, account_of(history), batches_of(history, rerun), history, published)
 
     def lineage_events(self) -> list[KeptEvent]:
-        source_of = {event.trace: name for name, events in self.written.of_source.items() for event in events}
-        return events_kept(self.offered, source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])
+        return events_kept(self.offered, self._source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])
 
     def lineage(self, evidence: Any) -> list[ToKeep] | None:
         return queries_kept(evidence) if isinstance(evidence, History) else None
@@ -308,16 +307,21 @@ class JobSubject(Subject):
     @property
     def noun(self) -> str:  # type: ignore[override]
         """What one event is called: "trade" where the source is called trades."""
-        name = next(iter(self.config.source))
-        return name[:-1] if name.endswith("s") and not name.endswith("ss") else "event"
+        return _noun_of(next(iter(self.config.source)))
 
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
         event, copy = self.written.events.get(trace), trace.partition("+")[2]
         found = next((event.values[name] for name in self._ids if name in event.values), None) if event else None
+        noun = _noun_of(self._source_of[trace]) if trace in self._source_of else self.noun
         if found is None:
-            return f"{self.noun} {trace}"
-        return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
+            return f"{noun} {trace}"
+        return f"{noun} {found}" + (f" (copy {copy})" if copy else "")
+
+    @cached_property
+    def _source_of(self) -> Mapping[str, str]:
+        """By trace the source of an event."""
+        return {event.trace: name for name, events in self.written.of_source.items() for event in events}
 
     @property
     def _ids(self) -> Sequence[str]:
@@ -328,6 +332,11 @@ class JobSubject(Subject):
         for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _noun_of(source: str) -> str:
+    """What one event of a source is called: "trade" where the source is called trades."""
+    return source[:-1] if source.endswith("s") and not source.endswith("ss") else "event"
 
 
 def exercises_of(config: JobConfig, bound: BoundJob) -> list[Exercise]:
