@@ -20,7 +20,9 @@ from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.oracle.trace import apart
-from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
+from streamproof.prove.subjects.job.calls import AskedStream, stream_of, streams_in, written_down
+from streamproof.stream.job import Job
+from streamproof.stream.outputs import Outputs
 
 _LIKE_AN_INSTANT = 10**14
 """Microseconds since 1970 from 1973 on: such a number in a row or in state is shown as an instant."""
@@ -51,7 +53,8 @@ class OperatorTest:
     Parameters
     ----------
     steps
-        What a job does with a stream, `lambda payments: payments.keyed(...)`, or with several, which it calls by the names of its parameters.
+        What a job does with a stream, `lambda payments: payments.keyed(...)`, or with several, which it calls by the names of its parameters. Or
+        a whole job with one main output.
     event_time
         The column of the event time: datetimes, or texts in ISO 8601, of UTC where they name no zone. By stream where they call it otherwise.
     lag
@@ -60,13 +63,16 @@ class OperatorTest:
     Raises
     ------
     JobDefinitionError
-        If the steps have a function of the user's or a PySpark column in them: these need Spark, and a proof has it.
+        If the steps have a function of the user's or a PySpark column in them: these need Spark, and a proof has it. If a job has several main
+        outputs.
     """
 
     def __init__(self, steps: Callable[..., Any], *, event_time: str | Mapping[str, str], lag: str = "0 seconds") -> None:
-        streams = tuple(signature(steps).parameters)
+        function = steps.function if isinstance(steps, Job) else steps
+        streams = tuple(signature(function).parameters)
         with written_down():
-            asked = steps(*map(stream_of, streams))
+            asked = function(*map(stream_of, streams))
+        asked = _only_main(asked) if isinstance(asked, Outputs) else asked
         if not isinstance(asked, AskedStream):
             raise JobDefinitionError(
                 f"OperatorTest() got steps that return a {type(asked).__name__}.",
@@ -358,3 +364,15 @@ def _value_shown(value: Any) -> Any:
     if isinstance(value, Mapping):
         return _shown(value)
     return [_value_shown(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _only_main(outputs: Outputs) -> AskedStream:
+    """The stream of a job's only main output."""
+    found = streams_in(outputs)
+    if len(found) != 1:
+        raise JobDefinitionError(
+            f"OperatorTest() got a job with {len(found)} main outputs: {', '.join(found)}.",
+            required="A test looks at one stream.",
+            remedy="Write the steps of one of them as a function that takes a stream and returns one, and call it in the job and in the test.",
+        )
+    return next(iter(found.values()))

@@ -247,3 +247,27 @@ def test_windows_after_a_join_hold_its_rows():
     (met, alone) = sorted(test.advance_to("2026-01-05T09:01:10.001").rows, key=lambda row: str(row["shop_right"]), reverse=True)
     assert (met["shop_right"], [(row["shop"], row["shop_right"]) for row in met["rows"]]) == ("y", [("x", "y")])
     assert (alone["shop_right"], [(row["key"], row["shop_right"]) for row in alone["rows"]]) == (None, [(2, None)])
+
+
+def test_a_whole_job_is_taken_where_it_has_one_main_output():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        counted = counting(readings)
+        return sp.Outputs(counted=counted, late=counted.late)
+
+    test = sp.OperatorTest(sensors, event_time="ts")
+
+    assert [row["n"] for row in test.push({"sensor": "s", "ts": "2026-01-05T09:00:00Z"}).rows] == [1]
+
+
+def test_a_job_with_two_main_outputs_is_refused():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        return sp.Outputs(one=counting(readings), other=counting(readings))
+
+    with pytest.raises(JobDefinitionError, match="a job with 2 main outputs: one, other"):
+        sp.OperatorTest(sensors, event_time="ts")
+
+
+def counting(readings: sp.Stream) -> sp.Stream:
+    return readings.keyed("sensor", state={"n": "0L"}, on_row=sp.step(set={"n": "n + 1"}, emit=sp.emit("sensor", "n")), ttl="1 day")

@@ -62,6 +62,12 @@ def state_of(states: Sequence[tuple[int, Any]], batch: int) -> int:
     return sum(begins <= batch for begins, _ in states) - 1
 
 
+def batches_behind(states: Sequence[tuple[int, Any]], number: int, batch: int) -> int:
+    """For how many batches a state is no longer the newest, up to and with a batch; 0 where it still is."""
+    following = states[number + 1 : number + 2]
+    return max(0, batch + 1 - following[0][0]) if following else 0
+
+
 def held_tables(config: "JobConfig", scenario: "Scenario") -> dict[str, HeldTable]:
     """What the tables of a job hold.
 

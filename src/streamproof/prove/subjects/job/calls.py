@@ -164,7 +164,7 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
         job = load_job(config)
         try:
             returned: Any = job.function(**{name: stream_of(name) for name in job.sources})
-            outputs: Mapping[str, Any] = returned.asked_for
+            outputs = streams_in(returned)
         except StreamproofError:
             raise
         except Exception as problem:  # it is the user's function: anything can happen in it
@@ -172,7 +172,13 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
                 f"The job {job.name} failed when a proof called it to write down what it asks for: {type(problem).__name__}: {problem}",
                 required="A proof calls the function with streams that have the public methods of sp.Stream and nothing else.",
             ) from problem
-    return {name: output.asked for name, output in outputs.items() if isinstance(output, AskedStream)}
+    return {name: output.asked for name, output in outputs.items()}
+
+
+def streams_in(outputs: Any) -> Mapping[str, AskedStream]:
+    """The main outputs of what a job returned that was called while `written_down`."""
+    given: Mapping[str, Any] = outputs.asked_for
+    return {name: output for name, output in given.items() if isinstance(output, AskedStream)}
 
 
 @contextmanager

@@ -56,7 +56,7 @@ from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwr
 from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last, one_of_key
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows
-from streamproof.prove.subjects.job.reporting import report_of
+from streamproof.prove.subjects.job.reporting import events_called, report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.table_states import TableStates, states_of, with_tables
@@ -306,8 +306,8 @@ class JobSubject(Subject):
 
     @property
     def noun(self) -> str:  # type: ignore[override]
-        """What one event is called: "trade" where the source is called trades."""
-        return _noun_of(next(iter(self.config.source)))
+        """What one event is called: "trade" where the only source is called trades."""
+        return _noun_of(events_called(self.config))
 
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
