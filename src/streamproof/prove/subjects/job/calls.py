@@ -74,9 +74,16 @@ class AskedStream:
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
     def keyed(
-        self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None, order_by: str | None = None
+        self,
+        *key: str,
+        state: Any,
+        on_row: Any,
+        on_timer: Any = None,
+        ttl: str | None = None,
+        order_by: str | None = None,
+        initial: Any = None,
     ) -> "AskedStream":
-        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by}
+        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by, "initial": initial}
         return AskedStream(self.asked.then("keyed", key=key, **asked))
 
     def window(

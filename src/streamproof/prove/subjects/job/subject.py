@@ -144,7 +144,8 @@ class JobSubject(Subject):
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
         traces = self.written.traces_of_file
-        return {query: Model(found.query, found.arrived, traces, found.by_tables) for query, found in self.arrivals.items()}
+        tables = {name: [one.state for one in states] for name, states in self.table_states.items()}
+        return {query: Model(found.query, found.arrived, traces, found.by_tables, tables) for query, found in self.arrivals.items()}
 
     @property
     def prefix(self) -> str:  # type: ignore[override]
