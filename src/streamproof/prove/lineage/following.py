@@ -182,7 +182,7 @@ class Follower:
             for wanted in self._wanted(output, trace):
                 places = [place for place, row in enumerate(output["rows"]) if self.matches(row, wanted[0])]
                 explained |= {(output["sink"], place) for place in places}
-                yield from self._compared(output, wanted, [output["rows"][place] for place in places])
+                yield from self._compared(output, wanted, [output["rows"][place] for place in places], trace)
         yield from self._not_an_output(trace)
         for output in self.kept.outputs:
             for place, row in enumerate(output["rows"]):
@@ -190,12 +190,12 @@ class Follower:
                     yield Moment(Kind.UNEXPLAINED, row["batch"], about=_of_row(output, row))
 
     def _wanted(self, output: Mapping[str, Any], trace: str) -> list[list[Any]]:
-        """The rows that the model has in an output and that the record is in; those that cannot be told apart together."""
+        """The rows that the model has in an output and that the record is in, each with all that cannot be told from it: rows of its copies too."""
         alike: dict[str, list[Any]] = {}
-        for row in rows_with(self.expected(output), trace):
+        for row in self.expected(output):
             window = None if isinstance(row, str) or "of_window" not in row else (row["of_window"], row["number"])
             alike.setdefault(str(window or self._identity(traces_of(row))), []).append(row)
-        return list(alike.values())
+        return [rows for rows in alike.values() if rows_with(rows, trace)]
 
     def expected(self, output: Mapping[str, Any]) -> list[Any]:
         """All rows that the model has in an output."""
@@ -236,14 +236,16 @@ class Follower:
         """What a row is known by: its events where it is not promised which copy of one stays."""
         return [event_id(trace) for trace in traces] if self.story["by_event"] else list(traces)
 
-    def _compared(self, output: Mapping[str, Any], wanted: Sequence[Any], rows: Sequence[Mapping[str, Any]]) -> Iterator[Moment]:
-        """What was found of rows that cannot be told apart: all of them, too many, or too few."""
+    def _compared(
+        self, output: Mapping[str, Any], wanted: Sequence[Any], rows: Sequence[Mapping[str, Any]], trace: str
+    ) -> Iterator[Moment]:
+        """What was found of rows that cannot be told apart: all of them, too many, or too few. Its own are shown, and else those of its copies."""
         model, times = wanted[0], len(wanted)
         window = None if isinstance(model, str) else model.get("of_window")
         about = {"output": output["sink"], "window": window}
         if len(rows) < times:
             yield Moment(Kind.REPLACED if output["table"] else Kind.MISSING, about={**about, "times": len(rows), "expected": times})
-        for row in rows:
+        for row in [row for row in rows if is_of(trace, row.get("traces", ()))] or rows:
             yield Moment(Kind.PUBLISHED, row["batch"], about={**_of_row(output, row), "window": window})
             if window is not None and not agrees(row, model):
                 records = {"records": row["values"].get("_records"), "expected": model["records"]}

@@ -21,6 +21,7 @@ from unit.prove.small import (
     SECOND,
     WINDOW,
     Level,
+    at,
     faultless,
 )
 
@@ -31,6 +32,7 @@ HISTORIES = {
     "deduplicate": faultless(DEDUPLICATED, RECORDS, no_data=1),
     "ordered": faultless(replace(DEDUPLICATED, order_by="client", keep="first", within_us=10 * SECOND), RECORDS, no_data=1),
     "once": faultless(ONCE, RECORDS, no_data=1),
+    "late copies": faultless(ONCE, [*RECORDS[:2], [*RECORDS[2], at("e-9+1", 7)]], no_data=1),
     "early": faultless(EARLY, RECORDS, no_data=1),
     "corrections": faultless(CORRECTED, RECORDS, no_data=1),
     "window of windows": faultless(replace(WINDOW, before=Level(WINDOW.window, ("client",), ("total",))), RECORDS, no_data=2),
