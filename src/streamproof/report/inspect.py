@@ -24,7 +24,7 @@ _UNITS = ("B", "kB", "MB", "GB", "TB")
 _PROVIDERS = {
     "RocksDBStateStoreProvider": "RocksDB",
     "HDFSBackedStateStoreProvider": "HDFS-backed",
-    "WindowStateStoreProvider": "RocksDB (Streamproof's, for windows)",
+    "WindowStateStoreProvider": "RocksDB (Streamproof's)",
     "IdentifiedStateStoreProvider": "RocksDB (Streamproof's)",
 }
 _WINDOW_END = "_window_end"

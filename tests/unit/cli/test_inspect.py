@@ -23,7 +23,7 @@ def test_a_checkpoint_of_ours(streamproof):
         "watermark     2026-01-05 09:01:30 UTC",
         "operator 0    aggregate (window end, client)",
         "operator 1    deduplicate (id)",
-        "1 state partition · RocksDB (Streamproof's, for windows) · watermark 10 s late",
+        "1 state partition · RocksDB (Streamproof's) · watermark 10 s late",
         "sums  files ../../out/sums  published up to batch 3, nothing waits",
     ):
         assert said in result.out
