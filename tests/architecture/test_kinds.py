@@ -151,8 +151,8 @@ def test_who_asks_for_the_kind_of_a_source_is_found(tmp_path):
         assert _of_one_kind_of_source(asking)
 
 
-OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin", "leaf", "twin_of")}
-"""What others may know of twins: what each of them answers, and how a call becomes one."""
+OF_EVERY_TWIN = {f"streamproof.prove.oracle.operators.{name}" for name in ("twin", "leaf", "method_of", "twin_of")}
+"""What others may know of twins: what each of them answers, how a call becomes one, and the word for that call, which people read."""
 METHODS = {
     node.name
     for module in ("stream", "windowed")

@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from streamproof import __version__
-from streamproof.cli import check, diff, init, inspect, jars, lab, lag, monitoring, prove, recover, report, run, schema, screen
+from streamproof.cli import (
+    check,
+    diff,
+    init,
+    inspect,
+    jars,
+    lab,
+    lag,
+    monitoring,
+    prove,
+    recover,
+    report,
+    run,
+    schema,
+    screen,
+    trace,
+)
 from streamproof.core import users_code
 from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
@@ -40,6 +56,7 @@ app.command("init", epilog=init.EXAMPLES, short_help="Make a folder with a job t
 app.command("check", epilog=check.EXAMPLES, short_help="Check configuration, job, Java and Spark.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere; account for every event.")(prove.prove)
+app.command("trace", epilog=trace.EXAMPLES, short_help="Where did an event go? Which events made a row?")(trace.trace)
 app.command("lag", epilog=lag.EXAMPLES, short_help="Measure a sample's disorder; recommend a delay.")(lag.lag)
 app.command("diff", epilog=diff.EXAMPLES, short_help="Show where two outputs disagree, row by row and in sums.")(diff.diff)
 app.command("inspect", epilog=inspect.EXAMPLES, short_help="Show what is in a checkpoint, of any Spark job.")(inspect.inspect)

@@ -27,6 +27,7 @@ from streamproof.prove.crashing import Crashes, left_open
 from streamproof.prove.faults.on_files import NotMet
 from streamproof.prove.faults.planned import ALONE, BESIDE, Place, injected
 from streamproof.prove.judging import Outcome
+from streamproof.prove.lineage.kept import Keeper
 from streamproof.prove.plan.planning import Mode, ScenarioPlan
 from streamproof.prove.process import machine, own_jvm
 from streamproof.prove.process.children import Children
@@ -74,8 +75,9 @@ class Ran:
 class Executor:
     """Runs the scenarios of one proof."""
 
-    def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = ()) -> None:
+    def __init__(self, subject: Subject, zygote: Zygote, allowed_hosts: Sequence[str] = (), keeper: Keeper | None = None) -> None:
         self.subject, self._children, self._zygote = subject, Children(subject, zygote, allowed_hosts), zygote
+        self._keeper = keeper
         self._crashes, self._injectors = Crashes(subject, self._children), subject.injectors(self._children)
         self._number = 0
         self._hangs = False
@@ -218,7 +220,9 @@ class Executor:
 
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
-        return judging.judged(self.subject, plan, recording.binding.folder, fired=True, seconds=recording.seconds)
+        outcome = judging.judged(self.subject, plan, recording.binding.folder, fired=True, seconds=recording.seconds)
+        self._keep(outcome)
+        return outcome
 
     def close(self) -> None:
         for injector in self._injectors:
@@ -311,10 +315,16 @@ class Executor:
         if ran.result.code:
             return judging.stopped(ran.plan, ran.result, fired=ran.fired, seconds=ran.seconds)
         outcome = judging.judged(self.subject, ran.plan, ran.folder, fired=ran.fired, seconds=ran.seconds, rerun=ran.rerun)
+        self._keep(outcome)
         if ran.unmet:
             said = CheckResult("fault", Verdict.UNKNOWN, problem=ran.unmet, undecided=Undecided.NOT_FIRED)
             outcome = replace(outcome, checks=[said, *outcome.checks])
         return replace(outcome, notes=ran.result.notes, evidence=None)
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Keeps what it takes to follow an event afterwards: the disk of the scenario goes."""
+        if self._keeper is not None and outcome.evidence is not None:
+            self._keeper.keep(outcome.plan.id, self.subject.lineage_events, lambda: self.subject.lineage(outcome.evidence))
 
     def _close(self, name: str) -> None:
         """What a scenario had in services goes; what cannot be removed goes with the services."""

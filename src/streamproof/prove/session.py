@@ -14,6 +14,7 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove import events
 from streamproof.prove.execution import Executor
 from streamproof.prove.judging import Outcome
+from streamproof.prove.lineage.kept import FOLDER, Keeper
 from streamproof.prove.options import Options
 from streamproof.prove.plan.planning import FAULT_FREE, ScenarioPlan, brief
 from streamproof.prove.process import apart, guard
@@ -213,7 +214,7 @@ class Session:
         self.tell(events.Recording(0, wanted.batches))
         self._subject = subject = wanted.subject(engine, self._work, services)
         foreseen = beside.submit(subject.foresee)
-        self._executor = executor = Executor(subject, zygote, allowed)
+        self._executor = executor = Executor(subject, zygote, allowed, Keeper(self.folder / FOLDER))
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)

@@ -1,5 +1,7 @@
 """What a report says about its scenarios: which is worst, what happened in it, and the one sentence of the whole."""
 
+import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -52,7 +54,8 @@ def telling(scenario: ScenarioEntry) -> tuple[CheckEntry, FindingEntry | None] |
 def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
     """The scenario in words.
 
-    The lines are, where there is something to say: crash, no fault, expected, found, how, the event, in all, code, account, replay, read on.
+    The lines are, where there is something to say: crash, no fault, expected, found, how, the event, in all, code, account, replay, trace,
+    read on.
     """
     found = telling(scenario)
     finding = found[1] if found else None
@@ -66,7 +69,11 @@ def explain(report: Report, scenario: ScenarioEntry) -> Explanation:
         lines.append(("code", f"{found[0]['name']}/{finding['code']}" if found and "code" in finding else ""))
     if scenario["account"] and scenario["verdict"] != "pass":
         lines.append(("account", words.imbalance_in_words(scenario["account"])))
-    lines += [("replay", scenario["replay"]), ("read on", scenario["read_on"] or "")]
+    lines += [
+        ("replay", scenario["replay"]),
+        ("trace", _trace(report, scenario, finding) if finding else ""),
+        ("read on", scenario["read_on"] or ""),
+    ]
     return Explanation(_headline(scenario, found), tuple((label, text) for label, text in lines if text))
 
 
@@ -104,6 +111,18 @@ def _event(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> st
     if attempts > 1:
         parts.append(f"batch {batch} took {attempts} attempts")
     return "; ".join(parts)
+
+
+def _trace(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> str:
+    """The command that follows the event; of a row of several records, or a further one of a record, the first of them."""
+    try:
+        command = shlex.split(report["command"])
+    except ValueError:  # an odd quote: no proof writes such a command
+        command = report["command"].split()
+    if not finding["event"] or command[:2] != ["streamproof", "prove"] or len(command) < len(("streamproof", "prove", "TARGET")):
+        return ""
+    event = re.split(r"[|#!]", finding["event"])[0]
+    return shlex.join(["streamproof", "trace", command[2], event, "--scenario", scenario["id"]])
 
 
 def _in_all(check: CheckEntry) -> str:

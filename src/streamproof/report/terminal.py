@@ -87,7 +87,7 @@ def _not_passed(report: Report, verdict: Verdict, page: "Lines") -> None:
             page.line("first", told.headline)
         for label, text in told.lines:
             shown = pages.path_of(text) if label == "read on" else text
-            if label == "replay" or shown != text:
+            if label in ("replay", "trace") or shown != text:
                 page.whole(label, shown)
             else:
                 page.line(label, text)

@@ -209,3 +209,18 @@ def test_behind_a_failure_it_is_one_line(red):
 
     assert [line for line in lines if "unexercised" in line] == ["  unexercised late, rejected, duplicate, filtered.small"]
     assert len(lines) <= 24
+
+
+def test_p9_a_failure_has_the_command_that_follows_its_event(red: Report) -> None:
+    red["scenarios"] = [
+        {
+            **one,
+            "checks": [
+                {**check, "findings": [{**each, "event": "e-000100|e-000200"} for each in check["findings"]]}
+                for check in one["checks"]
+            ],
+        }
+        for one in red["scenarios"]
+    ]  # a row of a join: its first record is followed
+
+    assert "  trace       streamproof trace my_job e-000100 --scenario publish/exposure@3:after\n" in printed(red)

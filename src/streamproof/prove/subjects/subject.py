@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from streamproof.core.notes import Note
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.process.spark_settings import OURS, RARE
 from streamproof.prove.process.task import ChildResult
 from streamproof.prove.record.binding import ScenarioBinding
@@ -145,6 +146,14 @@ class Subject(ABC):
         return f"{self.noun} {trace}"
 
     # -- what is said
+
+    def lineage_events(self) -> Sequence[KeptEvent]:
+        """The events that can be followed after the proof; none where a subject keeps nothing."""
+        return ()
+
+    def lineage(self, evidence: Any) -> Sequence[ToKeep] | None:
+        """What each query of a scenario did with them, for who asks after the proof; `evidence` is what `judge` has read. None where it is not known."""
+        return None
 
     @abstractmethod
     def report(self, evidence: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from streamproof.prove.oracle import operators
 from streamproof.prove.oracle.arrived import Arrived, BatchRead
 from streamproof.prove.oracle.asked import Asked, AskedTime
 from streamproof.prove.oracle.model import simulate
@@ -17,6 +18,15 @@ from streamproof.prove.oracle.trace import Vector
 from streamproof.prove.oracle.windows import PlainTumbling
 
 SECOND = 1_000_000
+
+
+def test_p9_every_twin_can_be_called_by_the_method_that_asks_for_it():
+    called = set(operators._METHODS.values())
+
+    assert called == set(operators._TWINS)
+    assert operators.method_of(leaf()) == "source"
+
+
 WITHIN = 20 * SECOND
 UNMATCHED = {0: ("unmatched", "left"), 1: ("unmatched", "right")}
 

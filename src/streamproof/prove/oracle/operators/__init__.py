@@ -41,6 +41,28 @@ _TWINS: Mapping[str, Callable[[Given], Twin]] = {
 """By method of the public stream."""
 
 
+_METHODS: Mapping[type[Twin], str] = {
+    Require: "require",
+    Filter: "filter",
+    Transform: "transform",
+    Union: "union",
+    Deduplicate: "deduplicate",
+    OrderedDeduplicate: "deduplicate",
+    Latest: "latest",
+    Join: "join",
+    Lookup: "lookup",
+    Rules: "rules",
+    Keyed: "keyed",
+    Window: "window",
+}
+"""The other way round: what a user calls for such a twin."""
+
+
+def method_of(twin: Twin) -> str:
+    """The method of the public stream that a twin is of; "source" for a leaf."""
+    return _METHODS.get(type(twin), "source")
+
+
 def leaf() -> Twin:
     """The twin of a leaf."""
     return Source()
@@ -59,4 +81,4 @@ def twin_of(method: str, given: Given) -> Twin:
     return _TWINS[method](given)
 
 
-__all__ = ["leaf", "twin_of"]
+__all__ = ["leaf", "method_of", "twin_of"]

@@ -20,6 +20,8 @@ from streamproof.prove.checkers import CheckResult, run_checkers
 from streamproof.prove.faults.injection_on_files import FileFaultInjector
 from streamproof.prove.faults.injection_on_services import ServiceFaultInjector
 from streamproof.prove.faults.planned import Injector
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
+from streamproof.prove.lineage.stories import events_kept, queries_kept
 from streamproof.prove.oracle.asked import Asked
 from streamproof.prove.oracle.expectation import Expectation
 from streamproof.prove.oracle.facts import OneOfKey
@@ -181,6 +183,12 @@ class JobSubject(Subject):
         published = rows_published(history) if keep_rows else None
         return Judged(checks, account_of(history), batches_of(history, rerun), history, published)
 
+    def lineage_events(self) -> list[KeptEvent]:
+        return events_kept(self.offered, self._source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])
+
+    def lineage(self, evidence: Any) -> list[ToKeep] | None:
+        return queries_kept(evidence) if isinstance(evidence, History) else None
+
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """What is proved is what is shipped: a run without the hidden trace column has equal rows and equal step names."""
         found = [future_limit(self.config, self.engine.spark.newSession()), shipped_equals_proved(one, other, self.steps)]
@@ -300,24 +308,36 @@ class JobSubject(Subject):
     @property
     def noun(self) -> str:  # type: ignore[override]
         """What one event is called: "trade" where the only source is called trades."""
-        name = events_called(self.config)
-        return name[:-1] if name.endswith("s") and not name.endswith("ss") else "event"
+        return _noun_of(events_called(self.config))
 
     def called(self, trace: str) -> str:
         """What people call an event: by its id column where the scenario has one, "trade t-003817", else by its trace id."""
         event, copy = self.written.events.get(trace), trace.partition("+")[2]
-        columns = [
-            name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"
-        ]
-        found = next((event.values[name] for name in columns if name in event.values), None) if event else None
+        found = next((event.values[name] for name in self._ids if name in event.values), None) if event else None
+        noun = _noun_of(self._source_of[trace]) if trace in self._source_of else self.noun
         if found is None:
-            return f"{self.noun} {trace}"
-        return f"{self.noun} {found}" + (f" (copy {copy})" if copy else "")
+            return f"{noun} {trace}"
+        return f"{noun} {found}" + (f" (copy {copy})" if copy else "")
+
+    @cached_property
+    def _source_of(self) -> Mapping[str, str]:
+        """By trace the source of an event."""
+        return {event.trace: name for name, events in self.written.of_source.items() for event in events}
+
+    @property
+    def _ids(self) -> Sequence[str]:
+        """The columns by which events are told apart."""
+        return [name for source in self.scenario.source.values() for name, column in source.columns.items() if column.kind == "id"]
 
     def close(self) -> None:
         for left in ("disks", "events", "events-plain", "offered", "children", "recording-*"):
             for folder in self.folder.glob(left):
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+def _noun_of(source: str) -> str:
+    """What one event of a source is called: "trade" where the source is called trades."""
+    return source[:-1] if source.endswith("s") and not source.endswith("ss") else "event"
 
 
 def exercises_of(config: JobConfig, bound: BoundJob) -> list[Exercise]:

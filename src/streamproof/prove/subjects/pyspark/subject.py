@@ -12,6 +12,7 @@ from streamproof.core.ids import new_id, short
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
+from streamproof.prove.lineage.kept import KeptEvent, ToKeep
 from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
@@ -19,7 +20,7 @@ from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
 from streamproof.prove.record.paths import Layout
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.services.own_places import OwnPlaces
-from streamproof.prove.subjects.pyspark import before_state
+from streamproof.prove.subjects.pyspark import before_state, followed
 from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of
 from streamproof.prove.subjects.pyspark.differences import Code, differs_without_fault, published_rows
 from streamproof.prove.subjects.pyspark.events import Given
@@ -201,6 +202,12 @@ class PysparkSubject(Subject):
             Output(one.name, None, {None: one.rows(told.arguments, told.environment, place, words)}) for one in self.readers
         )
         return replace(found, outputs=(*found.outputs, *extra))
+
+    def lineage_events(self) -> list[KeptEvent]:
+        return followed.events_of(self.given, masked=self.terms.masked)
+
+    def lineage(self, evidence: Any) -> list[ToKeep] | None:
+        return followed.queries_of(evidence, masked=self.terms.masked) if isinstance(evidence, Left) else None
 
     def compare(self, one: Recording, other: Recording) -> Sequence[CheckResult]:
         """Two runs without any fault give the same rows, and take the same steps.
