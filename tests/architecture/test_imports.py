@@ -25,7 +25,7 @@ LAYERS = (
     ("replay", "observe", "doctor"),
     ("lab", "prove"),
     ("report",),
-    ("proof", "progress", "proved_once", "operator_test"),
+    ("proof", "progress", "proved_once", "operator_test", "shrunk"),
     ("cli", "__main__"),
 )
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from streamproof import __version__
-from streamproof.cli import check, diff, init, jars, lab, lag, prove, report, run, schema, screen
+from streamproof.cli import check, diff, init, jars, lab, lag, prove, report, run, schema, screen, shrink
 from streamproof.core import users_code
 from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
@@ -40,6 +40,7 @@ app.command("init", epilog=init.EXAMPLES, short_help="Make a folder with a job t
 app.command("check", epilog=check.EXAMPLES, short_help="Check configuration, job, Java and Spark.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere; account for every event.")(prove.prove)
+app.command("shrink", epilog=shrink.EXAMPLES, short_help="Make a failing scenario as small as it can be.")(shrink.shrink)
 app.command("lag", epilog=lag.EXAMPLES, short_help="Measure a sample's disorder; recommend a delay.")(lag.lag)
 app.command("diff", epilog=diff.EXAMPLES, short_help="Show where two outputs disagree, row by row and in sums.")(diff.diff)
 app.command("jars", epilog=jars.EXAMPLES, short_help="Print the jars of a job, for spark-submit.")(jars.jars)

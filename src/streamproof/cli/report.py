@@ -50,7 +50,7 @@ def show(run: Annotated[str, typer.Argument(metavar="RUN", help=_RUN)] = "latest
     from streamproof.report import store
     from streamproof.report.terminal import print_summary
 
-    folder = _folder(run, job)
+    folder = folder_of(run, job)
     page = folder / store.HTML if folder.is_dir() else folder.with_name(store.HTML)
     print_summary(store.load(folder), screen.console(), where=str(page) if page.is_file() else None)
 
@@ -66,14 +66,15 @@ def compare(
     from streamproof.report.compare import compare as compared
     from streamproof.report.compare import print_comparison
 
-    first, second = _folder(before, job), _folder(after, job)
+    first, second = folder_of(before, job), folder_of(after, job)
     found = compared(store.load(first), store.load(second))
     print_comparison(found, screen.console(), names=(first.name, second.name))
     if found.new_failures:
         raise typer.Exit(1)
 
 
-def _folder(run: str, job: Path) -> Path:
+def folder_of(run: str, job: Path) -> Path:
+    """The folder, or the file, of the report that a command names."""
     from streamproof.report import store
 
     if not run.isdecimal() and Path(run).exists():
