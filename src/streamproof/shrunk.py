@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.core.paths import display
@@ -14,7 +15,7 @@ from streamproof.errors import ConfigurationError, ScenarioError
 from streamproof.prove import assembling
 from streamproof.prove.events import Event
 from streamproof.prove.options import Amount, Options, Selection, Surroundings
-from streamproof.prove.process import apart
+from streamproof.prove.process import apart, served
 from streamproof.prove.scenario.exactly import Exactly, exactly_of
 from streamproof.prove.shrink.pasting import pasted
 from streamproof.prove.shrink.shrinking import Asked, Shrunk, shrunk
@@ -53,7 +54,7 @@ def shrink(
     scenario: str | None = None,
     *,
     budget: timedelta,
-    listener: Callable[[Event], None] = lambda _: None,
+    listener: Callable[[Event], None] | None = None,
     end: threading.Event | None = None,
 ) -> Smallest:
     """Shrinks a failing scenario of a stored proof to the fewest events, batches and faults that fail with the same finding.
@@ -79,6 +80,11 @@ def shrink(
         If the job cannot be run any more.
     """
     report = store.load(run)
+    if apart.state() is None:
+        arguments = {"run": run.resolve(), "scenario": scenario, "budget": budget}
+        return cast(
+            "Smallest", served.call(shrink, arguments, listener, end, network=not report.get("request", {}).get("allow_hosts"))
+        )
     entry = _failing(report, scenario, run)
     finding = _finding(entry)
     request = _request(report, run)
@@ -96,10 +102,14 @@ def shrink(
     options = Options(target, request["profile"], amount, Selection(full=request["full"]), surroundings=around)
     apart.writable(run)
     asked = Asked(entry["id"], finding, budget.total_seconds())
-    result = shrunk(subject.preparation, options, run / MEANWHILE, asked, listener, end or threading.Event())
+    result = shrunk(subject.preparation, options, run / MEANWHILE, asked, listener or _silent, end or threading.Event())
     if result.exactly is None or result.failed is None:
         return Smallest(entry["id"], result, finding)
     return _kept(report, entry["id"], options, result, finding, run)
+
+
+def _silent(_: Event) -> None:
+    """A listener that does nothing."""
 
 
 def _kept(report: Report, scenario: str, options: Options, result: Shrunk, finding: SameFinding, run: Path) -> Smallest:

@@ -60,9 +60,10 @@ def shrink(
 def shrunk_on_screen(run: Path, scenario: str | None, budget: timedelta) -> int:
     """Shrinks, shows how far it is and what came of it; the exit code."""
     from streamproof.prove.process import apart
+    from streamproof.report import store
 
     if apart.state() is None:
-        apart.enter(network=True)
+        apart.enter(network=not store.load(run).get("request", {}).get("allow_hosts"))
     from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.errors import StreamproofError
     from streamproof.progress import progress_on

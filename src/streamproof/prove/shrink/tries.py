@@ -88,8 +88,8 @@ class Tries:
         except (JvmGone, MachineShort):
             raise
         except StreamproofError:
-            if self._plan is None and kept.fault:
-                raise  # not even the whole of it
+            if kept in self.failed or not self.failed:
+                raise  # of the whole, and of a part that ran before, it says that nothing can be run any more
             return False
         found = self.wanted.of(outcome.checks) if outcome is not None else None
         if outcome is not None and found is not None:
@@ -106,7 +106,10 @@ class Tries:
             recordings["rare"] = executor.record("rare", settings=executor.subject.rare)
         plans, _ = executor.subject.plans(recordings, full=self.full, quick=False)
         plan = self._like(plans, smaller)
-        return None if plan is None else next(executor.run_all([plan], recordings, lambda: False), None)
+        if plan is None:
+            return None
+        outcomes = list(executor.run_all([plan], recordings, lambda: False))  # to its end: one that is left early ends the children
+        return outcomes[0] if outcomes else None
 
     def _fault_free(self, executor: Executor, recording: Recording) -> Outcome:
         """The run without a fault; what is compared with a second run only where the finding is one of those."""

@@ -9,6 +9,7 @@ import pytest
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.exactly import Exactly, exactly_of
 from streamproof.prove.scenario.generate import Edge, Event, Kind, record_of
+from streamproof.prove.scenario.schedule import write_events
 
 
 def event(trace: str, number: int, **others: object) -> Event:
@@ -93,3 +94,30 @@ def test_a_file_without_events_is_refused(tmp_path, text):
 
     with pytest.raises(ScenarioError, match=r"smallest\.json"):
         exactly_of(file)
+
+
+def test_a_batch_with_a_hole_has_an_empty_file_so_that_spark_takes_none_of_the_next_for_it(tmp_path):
+    events = [event("e-000001", 1), event("e-000004", 4), event("e-000005", 5)]  # batch 0, file 1; batch 2, both files
+
+    traces = write_events(events, tmp_path, "json", schema_columns={}, partitions=2)
+
+    assert traces == {
+        "part-0-0.json": [],
+        "part-0-1.json": ["e-000001"],
+        "part-1-0.json": [],
+        "part-1-1.json": [],
+        "part-2-0.json": ["e-000004"],
+        "part-2-1.json": ["e-000005"],
+    }
+    by_age = sorted(tmp_path.iterdir(), key=lambda file: file.stat().st_mtime_ns)
+    assert [file.name for file in by_age] == list(traces)
+    assert (tmp_path / "part-1-0.json").read_bytes() == b""
+
+
+@pytest.mark.parametrize("file_format", ["parquet", "avro", "orc"])
+def test_a_file_without_rows_can_be_written_in_each_format_of_columns(tmp_path, file_format):
+    columns = {"id": "string", "notional": "double"}
+
+    write_events([event("e-000001", 1)], tmp_path, file_format, schema_columns=columns, partitions=2)
+
+    assert (tmp_path / f"part-0-0.{file_format}").stat().st_size > 0
