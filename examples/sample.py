@@ -6,6 +6,7 @@ import runpy
 import shutil
 import sys
 import tomllib
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -17,22 +18,31 @@ def line(event: dict | str) -> str:
     return json.dumps({**event, "at": int(datetime.fromisoformat(event["at"]).timestamp() * 1_000)})
 
 
+def files(example: Path) -> Iterator[dict[str, str]]:
+    """Of each batch of the example's sample.py the text of one file for each source, by its name; a batch of events only is that of the only source."""
+    sources = tomllib.loads((example / "streamproof.toml").read_text())["source"]
+    for batch in runpy.run_path(str(example / "sample.py"))["BATCHES"]:
+        by_source = batch if isinstance(batch, dict) else {next(iter(sources)): batch}
+        yield {name: "".join(f"{line(event)}\n" for event in events) for name, events in by_source.items()}
+
+
 def write(example: Path) -> int:
-    """Writes one file for each batch of the example's sample.py, and says how many; what an earlier run has left goes first."""
+    """Writes a file for each source and batch, and says how many; what an earlier run has left goes first."""
     for left in ("data", "out", "checkpoints"):
         shutil.rmtree(example / left, ignore_errors=True)
-    (source,) = tomllib.loads((example / "streamproof.toml").read_text())["source"].values()
-    folder = example / source["path"]
-    folder.mkdir(parents=True)
-    batches = runpy.run_path(str(example / "sample.py"))["BATCHES"]
-    for number, events in enumerate(batches):
-        place = folder / f"{number}.jsonl"
-        place.write_text("".join(f"{line(event)}\n" for event in events))
-        written = place.stat().st_mtime - (
-            len(batches) - number
-        )  # Spark reads files by age: a second between two keeps their order
-        os.utime(place, (written, written))
-    return len(batches)
+    sources = tomllib.loads((example / "streamproof.toml").read_text())["source"]
+    batches, written = [*files(example)], 0
+    for number, texts in enumerate(batches):
+        for name, text in texts.items():
+            place = example / sources[name]["path"] / f"{number}.jsonl"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+            age = place.stat().st_mtime - (
+                len(batches) - number
+            )  # Spark reads files by age: a second between two keeps their order
+            os.utime(place, (age, age))
+            written += 1
+    return written
 
 
 if __name__ == "__main__":

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+from ad_attribution import ad_attribution
 from calendar_day import calendar_day
 from card_fraud import card_fraud
 from explanations import batch, watermark, window
 from hopping_windows import hopping_windows
+from inventory import inventory
 from late_event import late_event
 from percentiles import percentiles
+from recommendations import recommendations
 from sensor_sessions import sensor_sessions
 
 DOCS = Path(__file__).parents[1]
@@ -16,10 +19,13 @@ PICTURES = {
     "explanations/pictures/window.svg": window,
     "explanations/pictures/batch.svg": batch,
     "explanations/pictures/late_event.svg": late_event,
+    "examples/pictures/ad_attribution.svg": ad_attribution,
     "examples/pictures/active_users.svg": hopping_windows,
     "examples/pictures/card_fraud.svg": card_fraud,
+    "examples/pictures/inventory.svg": inventory,
     "examples/pictures/loyalty.svg": calendar_day,
     "examples/pictures/observability.svg": percentiles,
+    "examples/pictures/recommendations.svg": recommendations,
     "examples/pictures/sensor_sessions.svg": sensor_sessions,
 }
 

@@ -10,19 +10,27 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def batches(example: str) -> list[list[dict[str, Any]]]:
-    """The events of each batch that can be read, with `at` as a datetime."""
+    """The events of each batch that can be read, with `at` as a datetime, and with the `source` where there are several."""
     found = runpy.run_path(str(EXAMPLES / example / "sample.py"))["BATCHES"]
-    return [
-        [{**event, "at": datetime.fromisoformat(event["at"])} for event in events if not isinstance(event, str)] for events in found
-    ]
+    return [[*_events(batch)] for batch in found]
+
+
+def _events(batch: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(batch, dict):
+        yield from ({**event, "source": name} for name, events in batch.items() for event in _events(events))
+    else:
+        yield from ({**event, "at": datetime.fromisoformat(event["at"])} for event in batch if not isinstance(event, str))
 
 
 def watermarks(example: str, delay: timedelta) -> list[datetime]:
-    """The watermark that each batch leaves: the newest event seen, less the delay."""
+    """The watermark that each batch leaves: the newest event seen, less the delay; of several sources the least. Each has an event in the first batch."""
+    newest: dict[str, datetime] = {}
     found: list[datetime] = []
     for events in batches(example):
-        left = max(event["at"] for event in events) - delay
-        found.append(max(left, *found[-1:]) if found else left)
+        for event in events:
+            source = event.get("source", "")
+            newest[source] = max(event["at"], newest.get(source, event["at"]))
+        found.append(min(newest.values()) - delay)
     return found
 
 

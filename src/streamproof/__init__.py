@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
+    from streamproof.inspection import inspect
     from streamproof.operator_test import OperatorTest
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
         emit,
         gap_of,
         hopping,
+        initial,
         list_of,
         map_of,
         patterns,
@@ -41,6 +43,8 @@ __all__ = [
     "emit",
     "gap_of",
     "hopping",
+    "initial",
+    "inspect",
     "job",
     "list_of",
     "map_of",
@@ -67,7 +71,9 @@ _HOMES = {
     "emit": "streamproof.stream",
     "gap_of": "streamproof.stream",
     "hopping": "streamproof.stream",
+    "inspect": "streamproof.inspection",
     "job": "streamproof.stream",
+    "initial": "streamproof.stream",
     "list_of": "streamproof.stream",
     "map_of": "streamproof.stream",
     "patterns": "streamproof.stream",

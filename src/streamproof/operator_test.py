@@ -20,10 +20,11 @@ from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.oracle.rows import Row
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.oracle.trace import apart
-from streamproof.prove.subjects.job.calls import AskedStream, stream_of, written_down
+from streamproof.prove.subjects.job.calls import AskedStream, stream_of, streams_in, written_down
+from streamproof.stream.job import Job
+from streamproof.stream.keyed.rules import require_free
+from streamproof.stream.outputs import Outputs
 
-_LIKE_AN_INSTANT = 10**14
-"""Microseconds since 1970 from 1973 on: such a number in a row or in state is shown as an instant."""
 _FAILS = (sql.Refused, ValueError, ArithmeticError)
 """What working out a condition raises where Spark would fail on the row."""
 Shown = Mapping[str, Any]
@@ -51,7 +52,8 @@ class OperatorTest:
     Parameters
     ----------
     steps
-        What a job does with a stream, `lambda payments: payments.keyed(...)`, or with several, which it calls by the names of its parameters.
+        What a job does with a stream, `lambda payments: payments.keyed(...)`, or with several, which it calls by the names of its parameters. Or
+        a whole job with one main output.
     event_time
         The column of the event time: datetimes, or texts in ISO 8601, of UTC where they name no zone. By stream where they call it otherwise.
     lag
@@ -60,13 +62,16 @@ class OperatorTest:
     Raises
     ------
     JobDefinitionError
-        If the steps have a function of the user's or a PySpark column in them: these need Spark, and a proof has it.
+        If the steps have a function of the user's or a PySpark column in them: these need Spark, and a proof has it. If a job has several main
+        outputs.
     """
 
     def __init__(self, steps: Callable[..., Any], *, event_time: str | Mapping[str, str], lag: str = "0 seconds") -> None:
-        streams = tuple(signature(steps).parameters)
+        function = steps.function if isinstance(steps, Job) else steps
+        streams = tuple(signature(function).parameters)
         with written_down():
-            asked = steps(*map(stream_of, streams))
+            asked = function(*map(stream_of, streams))
+        asked = _only_main(asked) if isinstance(asked, Outputs) else asked
         if not isinstance(asked, AskedStream):
             raise JobDefinitionError(
                 f"OperatorTest() got steps that return a {type(asked).__name__}.",
@@ -87,9 +92,10 @@ class OperatorTest:
         self._tables: dict[str, PlainTable] = {}
         self._bound_us = self._watermark_us = 0
         self._newest_us: dict[str, int] = {}
+        self._begun = False
 
     def table(self, name: str, rows: Sequence[Shown], *, valid_from: str | None = None, valid_to: str | None = None) -> None:
-        """What a table of `lookup` or `rules` holds from the next batch on.
+        """What a table of `lookup` or `rules` holds from the next batch on; one of `keyed(initial=...)`, before the first batch.
 
         Parameters
         ----------
@@ -153,6 +159,7 @@ class OperatorTest:
         return {**windows, **waiting, **{key: {"expires": _instant(expiry)} for key, expiry in held.keys.items()}}
 
     def _batch(self, rows: Sequence[tuple[str, Shown]]) -> Pushed:
+        self._begin()
         passed, left = [], dict[str, list[Shown]]()
         for stream, row in rows:
             trace = f"r-{len(self._given):06d}"
@@ -177,6 +184,14 @@ class OperatorTest:
             made = {_side_named(*side): [_shown(row.values) for row in there] for side, there in steps[node].made.items()}
             sides |= {side: [*sides.get(side, []), *there] for side, there in {**of_records, **made}.items() if there}
         return Pushed([self._row(row) for row in out.rows], sides)
+
+    def _begin(self) -> None:
+        """Before the first batch: the state of keys that a table has."""
+        if self._begun:
+            return
+        names = [node.twin.begins_with for node in self._query.nodes if node.twin.begins_with is not None]
+        self._tree.begins({name: _table(self._tables, name) for name in names})
+        self._begun = True
 
     def _row(self, row: Row) -> Shown:
         if row.group is not None:
@@ -215,7 +230,7 @@ class OperatorTest:
 
     def _arrived(self, trace: str, stream: str, row: Shown) -> Arrived:
         event_time = self._event_times[stream]
-        values = {name: _micros(value) if name == event_time else plain(value) for name, value in row.items()}
+        values = {name: _micros(value) if name == event_time else _plain(value) for name, value in row.items()}
         time_us = values.get(event_time)
         if time_us is None:
             return Arrived(trace, "rejected", f"no event time in {event_time}")
@@ -229,6 +244,8 @@ class OperatorTest:
         pairs = self._query.pairs
         if pairs is not None:  # columns of windows after a join may be of the other stream
             found = replace(found, values=self._as_joined(pairs.key, stream, found.values))
+        for fields in (node.twin.declares for node in self._query.nodes if node.twin.declares):
+            require_free(fields, found.values)
         required = way.columns if pairs is None else pairs.key
         missing = next((name for name in required if name.split(".")[0] not in found.values), None)
         if missing is not None:
@@ -261,7 +278,7 @@ class _OneByOne:
         raise _needs_spark("transform()")
 
     def looked_up(self, twin: LooksUp) -> "_OneByOne":
-        state = self._table(twin.table)
+        state = _table(self.tables, twin.table)
         instant = None if twin.as_of is None else self.values.get(twin.as_of)
         try:
             number = twin.finder(state).find([self.values.get(name) for name in twin.on], instant)
@@ -275,7 +292,7 @@ class _OneByOne:
 
     def ruled(self, twin: HoldsRules) -> "_OneByOne":
         holding, failing = list[str](), list[str]()
-        for name, text in twin.conditions(self._table(twin.table)):
+        for name, text in twin.conditions(_table(self.tables, twin.table)):
             try:
                 if _worked_out(text, self.values) is True:
                     holding.append(name)
@@ -283,12 +300,13 @@ class _OneByOne:
                 failing.append(name)
         return replace(self, values={**self.values, twin.into: holding, f"{twin.into}_failed": failing})
 
-    def _table(self, name: str) -> PlainTable:
-        if name not in self.tables:
-            raise JobDefinitionError(
-                f'OperatorTest() knows no table "{name}".', remedy=f'Say what it holds: test.table("{name}", [{{...}}, ...]).'
-            )
-        return self.tables[name]
+
+def _table(tables: Mapping[str, PlainTable], name: str) -> PlainTable:
+    if name not in tables:
+        raise JobDefinitionError(
+            f'OperatorTest() knows no table "{name}".', remedy=f'Say what it holds: test.table("{name}", [{{...}}, ...]).'
+        )
+    return tables[name]
 
 
 def _value(condition: Any, values: Shown) -> Any:
@@ -333,10 +351,14 @@ def _micros(given: Any) -> Any:
     if given is None:
         return None
     found = datetime.fromisoformat(given) if isinstance(given, str) else given
-    return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC)) if isinstance(found, datetime) else found
+    return sql.Instant(to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))) if isinstance(found, datetime) else found
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(map(_plain, value))
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
     return _micros(value) if isinstance(value, datetime) else plain(value)
 
 
@@ -353,8 +375,20 @@ def _shown(values: Shown) -> Shown:
 
 
 def _value_shown(value: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
+    if isinstance(value, sql.Instant):
         return _instant(value)
     if isinstance(value, Mapping):
         return _shown(value)
     return [_value_shown(one) for one in value] if isinstance(value, tuple) else value
+
+
+def _only_main(outputs: Outputs) -> AskedStream:
+    """The stream of a job's only main output."""
+    found = streams_in(outputs)
+    if len(found) != 1:
+        raise JobDefinitionError(
+            f"OperatorTest() got a job with {len(found)} main outputs: {', '.join(found)}.",
+            required="A test looks at one stream.",
+            remedy="Write the steps of one of them as a function that takes a stream and returns one, and call it in the job and in the test.",
+        )
+    return next(iter(found.values()))

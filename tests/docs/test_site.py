@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PICTURES = DOCS / "pictures"
+NAMED = re.compile(r"\bdocs/([a-z0-9_/.-]+\.md)(?:#([a-z0-9_-]+))?")
 OUTSIDE = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="(https?://[^"]+)"')
 """What a browser would fetch by itself."""
 
@@ -65,6 +66,19 @@ def test_every_page_is_in_the_navigation():
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
 
     assert pages - set(re.findall(r"[\w/-]+\.md", navigation)) == set()
+
+
+def test_every_page_that_the_code_names_is_there():
+    named = {(page, part) for path in (ROOT / "src").rglob("*.py") for page, part in NAMED.findall(path.read_text("utf-8"))}
+
+    assert ("reference/stream.md", "keyed") in named
+    assert [page for page, _ in sorted(named) if not (DOCS / page).is_file()] == []
+    headings = {page: re.findall(r"^#+ (.*)$", (DOCS / page).read_text("utf-8"), re.MULTILINE) for page, part in named if part}
+    assert [
+        f"{page}#{part}"
+        for page, part in sorted(named)
+        if part and part not in [re.sub(r"\W+", "-", one.lower()) for one in headings[page]]
+    ] == []
 
 
 @pytest.fixture

@@ -143,6 +143,23 @@ def test_windows_in_redis_are_there_once_whatever_befalls_it(job, faults):
 
 
 @pytest.mark.full
+def test_weights_of_users_in_redis_are_the_newest_wherever_their_writing_is_cut_off(job):
+    """A lookup and declared state, from a topic to Redis: of the rows of a user in a batch the last one counts."""
+    copied("recommendations", job)
+
+    proof = prove(
+        job,
+        profile="services",
+        only="publish/features.begun@1:after+live,publish/features@1:before+live,publish/features@1:after+live",
+    )
+
+    assert proof.verdict == "pass", proof
+    assert len(proof.report["scenarios"]) == 4
+    outputs = {output["name"]: output["format"] for output in proof.report["outputs"]}
+    assert outputs["features"] == "redis"
+
+
+@pytest.mark.full
 def test_a_proof_on_services_that_run_already_leaves_them_as_they_were(job, tmp_path):
     needs("toxiproxy")
     copied("risk_exposure", job)

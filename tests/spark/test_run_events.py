@@ -1,15 +1,19 @@
 """The events of a real run: in their order, with numbers that agree with the result; a listener that raises stops nothing."""
 
 import json
+import urllib.request
 from collections import Counter
 from collections.abc import Sequence
 from typing import TypeVar
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event, instant
 from streamproof.core.account import COUNTED, Account
 from streamproof.errors import AccountError, DataError
+from streamproof.observe.endpoint import Endpoint
+from streamproof.observe.values import Values
 from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPlanned,
@@ -237,3 +241,33 @@ def test_an_account_that_does_not_add_up_is_said_behind_the_result(small_job):
         job.run(listener=heard.append)
 
     assert heard[-2:] == [RunEnded(error.value.result), RunFailed("AccountError", error.value.message, "account")]
+
+
+def test_the_metrics_of_a_run_say_what_its_result_says(small_job):
+    job = small_job(SUMS, WINDOWED)
+    for batch in range(4):
+        job.feed([event(f"e{batch}{number}", 60 * batch + number, v=number - 1) for number in range(3)] + [event(f"l{batch}", 0)])
+    values = Values()
+
+    result = job.run(listener=values)
+
+    with Endpoint("small", "0", values) as endpoint:
+        text = urllib.request.urlopen(endpoint.url, timeout=10).read().decode()
+    found = {
+        (sample.name, sample.labels.get("place", sample.labels.get("output", ""))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels.get("query") == "sums"
+    }
+    assert found["streamproof_batches_total", ""] == result.batches
+    assert found["streamproof_input_records_total", ""] == result.rows_in == 16
+    account = result.account.as_dict()
+    assert {place: found.get(("streamproof_records_total", place), 0) for place in COUNTED} == {
+        place: account[place] for place in COUNTED
+    }
+    assert account["late"]
+    assert account["rejected"]
+    for output in result.outputs:
+        assert found["streamproof_rows_published_total", output.name] == output.rows
+    assert found["streamproof_account_difference_records", ""] == 0
+    assert found["streamproof_query_up", ""] == 0

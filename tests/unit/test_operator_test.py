@@ -1,11 +1,14 @@
 """`sp.OperatorTest`: rows and watermarks pushed into operators, without Spark."""
 
+import runpy
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import streamproof as sp
-from streamproof.errors import DataError, JobDefinitionError
+from streamproof.errors import DataError, JobDefinitionError, ScenarioError, StreamproofError
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -247,3 +250,178 @@ def test_windows_after_a_join_hold_its_rows():
     (met, alone) = sorted(test.advance_to("2026-01-05T09:01:10.001").rows, key=lambda row: str(row["shop_right"]), reverse=True)
     assert (met["shop_right"], [(row["shop"], row["shop_right"]) for row in met["rows"]]) == ("y", [("x", "y")])
     assert (alone["shop_right"], [(row["key"], row["shop_right"]) for row in alone["rows"]]) == (None, [(2, None)])
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def card_fraud():
+    steps = runpy.run_path(str(ROOT / "examples/card_fraud/job.py"))["card_fraud"].function
+    test = sp.OperatorTest(lambda payments: steps(payments).asked_for["suspicious"], event_time="at", lag="1 minute")
+    test.table("cards", [{"card": "a", "home": "DE", "usual": 20}])
+    test.table("fraud_rules", [])
+    return test, lambda time: {"payment": time, "card": "a", "euros": 20, "at": f"2026-01-05T{time}Z"}
+
+
+def velocity():
+    text = (ROOT / "docs/guides/keyed-state.md").read_text().split('```python file="velocity.py"')[1].split("```")[0]
+    made: dict[str, Any] = {}
+    exec(text, made)
+    steps = made["velocity"].function
+    test = sp.OperatorTest(lambda payments: steps(payments).asked_for["suspicious"], event_time="ts", lag="1 minute")
+    return test, lambda time: {"payment_id": time, "card": "a", "amount": 20.0, "ts": f"2026-01-05T{time}Z"}
+
+
+@pytest.mark.parametrize("example", [card_fraud, velocity])
+@pytest.mark.parametrize("order", [("09:10:05", "09:10:30"), ("09:10:30", "09:10:05")])
+def test_the_examples_of_fraud_find_a_payment_that_comes_within_the_lag(example, order):
+    test, payment = example()
+    test.push(payment("09:00:10"), payment("09:00:20"))
+
+    found = [row for time in order for row in test.push(payment(time)).rows]
+
+    assert [(row.get("payment", row.get("payment_id")), row["payments"]) for row in found] == [("09:10:05", 3)]
+
+
+def remembered(columns, sets, **of_row):
+    def steps(rows):
+        return rows.keyed("k", state=columns, on_row=sp.step(set=sets, emit=sp.emit("k", *columns)), ttl="never")
+
+    return sp.OperatorTest(steps, event_time="ts").push({"k": 1, "ts": NINE, **of_row}).rows
+
+
+def test_only_instants_are_shown_as_such():
+    columns = {
+        "card": "0L",
+        "number": "0L",
+        "at": "CAST(NULL AS TIMESTAMP)",
+        "seen": "CAST(array() AS array<struct<at: timestamp, n: bigint>>)",
+    }
+    sets = {
+        "card": "card_number",
+        "number": "booking",
+        "at": "paid + INTERVAL 1 SECOND",
+        "seen": "array(struct(paid AS at, card_number AS n))",
+    }
+    found = remembered(columns, sets, card_number=4111111111111111, booking=1876543210987654321, paid=NINE)
+
+    assert found == [
+        {
+            "k": 1,
+            "card": 4111111111111111,
+            "number": 1876543210987654321,
+            "at": NINE.replace(second=1),
+            "seen": [{"at": NINE, "n": 4111111111111111}],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("starts", "text", "given", "said"),
+    [
+        ("0L", "CAST(v AS BIGINT)", "DE89 3704 0044", 'Spark would stop the job at on_row: f, "CAST(v AS BIGINT)"'),
+        ("CAST(0 AS INT)", "v", 2**40, "Spark would stop the job at the field f, which starts as"),
+        ("0L", "IF(v > TIMESTAMP '2026-01-01 00:00:00', 1, 0)", "2026-01-05T09:00:00Z", 'on_row: f, "IF(v > TIMESTAMP'),
+        ("0L", "unix_seconds(v + INTERVAL 1 HOUR)", "2026-01-05T09:00:00Z", "an instant is a datetime, and not a text"),
+        ("0L", "CAST(v AS BIGINT)", NINE, "a cast of an instant to a number"),
+    ],
+)
+def test_what_cannot_be_worked_out_of_a_row_names_the_expression_and_not_the_value(starts, text, given, said):
+    with pytest.raises(ScenarioError) as found:
+        remembered({"f": starts}, {"f": text}, v=given)
+    assert said in str(found.value)
+    assert str(given) not in str(found.value)
+
+
+def test_sums_and_numbers_of_patterns_may_be_large():
+    rows = [{"k": 1, "ts": NINE, "n": 2 * 10**14}, {"k": 1, "ts": NINE.replace(minute=1), "n": 1}]
+    running = sp.OperatorTest(lambda rows: sp.patterns.running(rows, "k", ttl="never", b=("0L", "n")), event_time="ts")
+    assert [row["b"] for row in running.push(*rows).rows] == [2 * 10**14, 2 * 10**14 + 1]
+
+    def ordered(rows):
+        return sp.patterns.reorder(rows, "k", time="ts", columns={}, number="n", ttl="never", at_most=9)
+
+    reorder = sp.OperatorTest(ordered, event_time="ts")
+    reorder.push(*rows)
+    assert [row["n"] for row in reorder.advance_to(NINE.replace(minute=1)).rows] == [2 * 10**14, 1]
+
+
+def counted(ttl="never", at=None, timer=None):
+    def steps(rows):
+        return rows.keyed(
+            "k",
+            state={"n": "0L", "by": sp.map_of("string", "bigint", at_most=2)},
+            on_row=sp.step(
+                set={"n": "n + 1", "by[v]": "n", "late": "ts + INTERVAL 1 MINUTE"}, emit=sp.emit("k", "n", "before.by AS by")
+            ),
+            on_timer={"late": sp.step(emit=sp.emit("k", "n", "by"))},
+            ttl=ttl,
+            initial=sp.initial("counts", at=at),
+        )
+
+    return sp.OperatorTest(steps, event_time="ts")
+
+
+def test_state_begins_with_a_table():
+    test = counted()
+    test.table(
+        "counts", [{"k": 1, "n": 40, "by": {"x": 1}, "further": 0}, {"k": 2, "n": 7, "by": {}}, {"k": None, "n": 1, "by": {}}]
+    )
+
+    pushed = test.push({"k": 1, "ts": NINE, "v": "y"}, {"k": 3, "ts": NINE, "v": "y"})
+    assert pushed.rows == [{"k": 1, "n": 41, "by": {"x": 1}}, {"k": 3, "n": 1, "by": {}}]
+    assert test.state[2,] == {"n": 7, "by": {}, "late": None}
+    test.table("counts", [{"k": 2, "n": 1000, "by": {}}])
+    assert test.push({"k": 2, "ts": NINE, "v": "y"}).rows == [{"k": 2, "n": 8, "by": {}}]
+    assert {row["k"] for row in test.advance_to(NINE.replace(minute=1)).rows} == {1, 2, 3}
+
+
+def test_keys_of_the_table_are_forgotten_by_the_time_of_their_latest_row():
+    test = counted(ttl="10 minutes", at="latest")
+    test.table("counts", [{"k": key, "n": 40, "by": {}, "latest": NINE} for key in (1, 2, 3)])
+
+    assert [row["n"] for row in test.push({"k": 1, "ts": NINE.replace(minute=9), "v": "y"}).rows] == [41]
+    assert [row["n"] for row in test.push({"k": 2, "ts": NINE.replace(minute=10), "v": "y"}).rows if row["k"] == 2] == [1]
+    test.advance_to(NINE.replace(minute=10))
+    assert sorted(test.state) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (None, 'knows no table "counts"'),
+        ([{"k": 1, "n": 1, "latest": NINE}], "the table counts has no column by"),
+        ([{"k": 1, "n": 1, "by": {}, "latest": None}], "has a row without latest, from which ttl counts"),
+        ([{"k": 1, "n": 1.5, "by": {}, "latest": NINE}], "a fraction does not fit a field of whole numbers"),
+    ],
+)
+def test_a_table_that_state_cannot_begin_with_is_said(rows, said):
+    test = counted(ttl="10 minutes", at="latest")
+    if rows is not None:
+        test.table("counts", rows)
+    with pytest.raises(StreamproofError, match=said):
+        test.push({"k": 1, "ts": NINE, "v": "y"})
+
+
+def test_a_whole_job_is_taken_where_it_has_one_main_output():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        counted = counting(readings)
+        return sp.Outputs(counted=counted, late=counted.late)
+
+    test = sp.OperatorTest(sensors, event_time="ts")
+
+    assert [row["n"] for row in test.push({"sensor": "s", "ts": "2026-01-05T09:00:00Z"}).rows] == [1]
+
+
+def test_a_job_with_two_main_outputs_is_refused():
+    @sp.job
+    def sensors(readings: sp.Stream) -> sp.Outputs:
+        return sp.Outputs(one=counting(readings), other=counting(readings))
+
+    with pytest.raises(JobDefinitionError, match="a job with 2 main outputs: one, other"):
+        sp.OperatorTest(sensors, event_time="ts")
+
+
+def counting(readings: sp.Stream) -> sp.Stream:
+    return readings.keyed("sensor", state={"n": "0L"}, on_row=sp.step(set={"n": "n + 1"}, emit=sp.emit("sensor", "n")), ttl="1 day")

@@ -12,7 +12,7 @@ from streamproof.stream import windows
 def test_the_names_are_few_and_known():
     windows = ["calendar", "gap_of", "hopping", "session", "shifts", "tumbling"]
     aggregates = ["accumulator", "sketch"]
-    state = ["emit", "list_of", "map_of", "patterns", "step"]
+    state = ["emit", "initial", "list_of", "map_of", "patterns", "step"]
     assert sorted(sp.__all__) == sorted(
         [
             "OperatorTest",
@@ -21,6 +21,7 @@ def test_the_names_are_few_and_known():
             "Stream",
             "StreamproofError",
             "__version__",
+            "inspect",
             "job",
             "prove",
             "run",

@@ -34,6 +34,19 @@ def test_the_files_of_an_example_arrive_in_two_halves_in_the_order_of_their_age(
     assert [path.name for path in after] == [f"{number}.jsonl" for number in range(6)]
 
 
+def test_each_source_of_an_example_has_a_file_in_each_batch(tmp_path):
+    example = Example("ad_attribution", tmp_path / "job")
+    example.begin()
+    example.feed(second=False)
+    data = tmp_path / "job" / "data"
+
+    assert {folder.name: sorted(path.name for path in folder.iterdir()) for folder in data.iterdir()} == {
+        source: [f"{number}.jsonl" for number in range(4)] for source in ("impressions", "purchases")
+    }
+    assert "i-1" in (data / "impressions" / "0.jsonl").read_text()
+    assert "b-1" in (data / "purchases" / "0.jsonl").read_text()
+
+
 def test_another_row_another_account_and_an_error_are_told_apart():
     whole = Ran(0, {"runs a": 2, "late b": 1}, [{"emitted": 3}], (), "")
 

@@ -17,10 +17,13 @@ from versions.environments import ROOT, Environment
 
 EXAMPLES: Mapping[str, str] = {
     "risk_exposure": "deduplication, tumbling windows",
+    "ad_attribution": "a union, state and timers of each user",
     "active_users": "hopping windows, an approximate distinct count",
     "card_fraud": "a lookup, rules that change, state of each card",
+    "inventory": "state and timers of each article",
     "loyalty": "deduplication, calendar days, corrections",
     "observability": "deduplication, sketches, an accumulator",
+    "recommendations": "a lookup, a map of each user that decays",
     "sensor_sessions": "sessions",
 }
 """Those on files, with what each is made of."""
@@ -86,15 +89,14 @@ class Example:
     def feed(self, *, second: bool) -> None:
         """Writes the first half of the files, or the other one."""
         config = tomllib.loads((JOBS[self.name] / "streamproof.toml").read_text())
-        (source,) = config["source"].values()
-        data = self.folder / source["path"]
-        data.mkdir(parents=True, exist_ok=True)
         half = (len(self._files) + 1) // 2
-        for number, text in enumerate(self._files):
+        for number, texts in enumerate(self._files):
             if (number >= half) is second:
-                place = data / f"{number}.jsonl"
-                place.write_text(text)
-                os.utime(place, (FIRST_OF_FILES + number, FIRST_OF_FILES + number))
+                for source, text in texts.items():
+                    place = self.folder / config["source"][source]["path"] / f"{number}.jsonl"
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_text(text)
+                    os.utime(place, (FIRST_OF_FILES + number, FIRST_OF_FILES + number))
 
     def run(self, environment: Environment) -> Ran:
         """One start on a version of Spark."""
@@ -134,15 +136,13 @@ def _rounded(value: Any) -> Any:
     return [_rounded(one) for one in value] if isinstance(value, list) else value
 
 
-def _files(name: str) -> Iterator[str]:
-    """The texts of an example's files, one for each batch."""
+def _files(name: str) -> Iterator[Mapping[str, str]]:
+    """The texts of an example's files for each batch, by source."""
     example = JOBS[name]
     if (example / "sample.py").is_file():
-        line = runpy.run_path(str(ROOT / "examples" / "sample.py"))["line"]
-        for events in runpy.run_path(str(example / "sample.py"))["BATCHES"]:
-            yield "".join(f"{line(event)}\n" for event in events)
+        yield from runpy.run_path(str(ROOT / "examples" / "sample.py"))["files"](example)
     else:
-        yield from _trades()
+        yield from ({"trades": text} for text in _trades())
 
 
 def _trades() -> Iterator[str]:

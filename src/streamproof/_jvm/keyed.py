@@ -55,11 +55,15 @@ class Compiled(Protocol):
     def steps(self) -> "Sequence[Step]": ...
 
 
-def keyed_rows(rows: "DataFrame", compiled: Compiled, event_time: str, *, forgets: bool, traced: bool) -> "DataFrame":
+def keyed_rows(
+    rows: "DataFrame", compiled: Compiled, event_time: str, begins: "DataFrame | None", *, forgets: bool, traced: bool
+) -> "DataFrame":
     """What rows give with the state of their keys: `_place`, `_row`, `_records` and `_trace` (see `Keyed` in Java).
 
     Parameters
     ----------
+    begins
+        The state of keys before the first batch: the columns of the key, `_latest` and `_fields`. None where no key has any.
     forgets
         False in a batch, which has no watermark.
     traced
@@ -71,12 +75,13 @@ def keyed_rows(rows: "DataFrame", compiled: Compiled, event_time: str, *, forget
     keyed, bounds = java_class(spark, "Keyed"), compiled.bounds
     bounded, lost = (None, None) if bounds is None else (bounds[0]._jdf, bounds[1]._jdf)
     ttl_us = -1 if rules.ttl is None else rules.ttl // _MICROSECOND
-    made = java_class(spark, "Keyed$Rules")(
+    made = java_class(spark, "KeyedRules")(
         compiled.starts._jdf, compiled.key._jdf, bounded, lost, list(rules.on_timer), 1 + len(rules.tags), ttl_us, forgets, traced
     )
     for step in compiled.steps:
         made.add(step.fields._jdf, step.emissions._jdf, list(step.outputs))
-    return DataFrame(keyed.of(rows._jdf, list(rules.key), compiled.rows.columns, event_time, made), spark)
+    begun = None if begins is None else begins._jdf
+    return DataFrame(keyed.of(rows._jdf, list(rules.key), compiled.rows.columns, event_time, made, begun), spark)
 
 
 def unpacked(spark: "SparkSession", number: "Column", packed: "Column", columns: "StructType", wanted: int) -> "Column":

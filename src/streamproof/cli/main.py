@@ -7,7 +7,23 @@ from typing import Annotated
 import typer
 
 from streamproof import __version__
-from streamproof.cli import check, diff, init, jars, lab, lag, prove, report, run, schema, screen, shrink
+from streamproof.cli import (
+    check,
+    diff,
+    init,
+    inspect,
+    jars,
+    lab,
+    lag,
+    monitoring,
+    prove,
+    recover,
+    report,
+    run,
+    schema,
+    screen,
+    shrink,
+)
 from streamproof.core import users_code
 from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
@@ -43,6 +59,9 @@ app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere
 app.command("shrink", epilog=shrink.EXAMPLES, short_help="Make a failing scenario as small as it can be.")(shrink.shrink)
 app.command("lag", epilog=lag.EXAMPLES, short_help="Measure a sample's disorder; recommend a delay.")(lag.lag)
 app.command("diff", epilog=diff.EXAMPLES, short_help="Show where two outputs disagree, row by row and in sums.")(diff.diff)
+app.command("inspect", epilog=inspect.EXAMPLES, short_help="Show what is in a checkpoint, of any Spark job.")(inspect.inspect)
+app.command("recover", epilog=recover.EXAMPLES, short_help="Make a sound copy of a damaged checkpoint, beside it.")(recover.recover)
+app.command("monitoring", epilog=monitoring.EXAMPLES, short_help="Write alerts and a dashboard.")(monitoring.monitoring)
 app.command("jars", epilog=jars.EXAMPLES, short_help="Print the jars of a job, for spark-submit.")(jars.jars)
 app.add_typer(report.app, name="report")
 app.add_typer(schema.app, name="schema")

@@ -24,6 +24,7 @@ Examples:
   streamproof run my_job
   streamproof run my_job --profile local --json
   streamproof run my_job --events                        one JSON line an event, as it happens; the last one has the result
+  streamproof run my_job --metrics 9464                  metrics for Prometheus on http://127.0.0.1:9464/metrics
   streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
   streamproof run my_job --accept-replay 7               batch 7 stands as published; its account is unknown
@@ -80,6 +81,13 @@ def run(
     accept_missing: Annotated[
         bool, typer.Option("--accept-missing", help="Go on although published batches are gone from an output. The run says which.")
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health and /ready are there too.",
+        ),
+    ] = None,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -103,6 +111,7 @@ def run(
         "--accept-topic": accept_topic,
         "--accept-lateness": accept_lateness,
         "--accept-missing": accept_missing,
+        "--metrics": metrics is not None,
         "--replay-last": replay_last,
     }
     batch.require_alone(to, bounded, of_a_stream)
@@ -116,6 +125,7 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
+    from streamproof.cli.monitoring import watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root)
@@ -127,7 +137,11 @@ def run(
     wrong: AccountError | None = None
     out = screen.console()
     try:
-        with python_side(log), nullcontext() if as_events else screen.waiting(f"running {config.name}") as say:
+        with (
+            python_side(log),
+            watched(config.name, metrics) as watching,
+            nullcontext() if as_events else screen.waiting(f"running {config.name}") as say,
+        ):
             progress = run_screen.RunProgress(say) if say is not None else None
             shown = progress or run_screen.EventLines(out.file)
             if progress is not None:
@@ -150,7 +164,7 @@ def run(
                     accept_missing=accept_missing,
                     replay_last=replay_last,
                     end=end,
-                    listener=[keep_result, shown],
+                    listener=[keep_result, shown, *watching],
                     log=log,
                 ),
                 interruption,

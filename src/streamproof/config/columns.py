@@ -90,6 +90,11 @@ def typed_columns_of(ddl: str) -> dict[str, str]:
     return typed
 
 
+def parts_of(ddl: str) -> list[str]:
+    """What stands between the commas of columns, of fields of a struct, or of types in angle brackets."""
+    return [part.strip() for part in _parts(ddl)]
+
+
 def require_said(source: str, columns: Sequence[str], named: Collection[str], where: str = "") -> None:
     """ConfigurationError if lines of text have a column beside the first that no folder of their path gives a value."""
     said = {name.lower() for name in named}

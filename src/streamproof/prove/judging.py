@@ -175,6 +175,7 @@ _PAGES: Sequence[tuple[str, Collection[str], str]] = (
     ("late-routing", frozenset(side_rows.Code), "late-bound-of-its-own"),
     ("expectations", {expectations.Code.OTHER_TIME}, "processing-time-for-business-time"),
     ("expectations", {expectations.Code.TOO_MANY_LATE}, "zero-watermark-delay"),
+    ("expectations", {expectations.Code.TABLE_BEHIND}, "rules-read-once"),
     ("late-rows", {"dropped-as-late"}, "zero-watermark-delay"),
 )
 """The page to read on: checker, codes of its finding, name below docs/incidents; the first that fits."""
@@ -192,6 +193,9 @@ def _read_on(checks: Sequence[CheckResult], fault: str) -> str | None:
     failing = {check.name: check.findings for check in checks if check.verdict is Verdict.FAIL}
     if failing and fault in _PAGES_OF_FAULTS:
         return f"docs/incidents/{_PAGES_OF_FAULTS[fault]}.md"
+    known = next((findings[0].page for findings in failing.values() if findings and findings[0].page), "")
+    if known:
+        return f"docs/incidents/{known}.md"
     for name, codes, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
         if any(finding.code in codes for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"

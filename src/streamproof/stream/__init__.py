@@ -2,7 +2,7 @@
 
 from streamproof.stream import patterns
 from streamproof.stream.job import Job, job
-from streamproof.stream.keyed import emit, list_of, map_of, step
+from streamproof.stream.keyed import emit, initial, list_of, map_of, step
 from streamproof.stream.outputs import Outputs
 from streamproof.stream.side_output import SideOutput
 from streamproof.stream.stream import Stream
@@ -40,6 +40,7 @@ __all__ = [
     "emit",
     "gap_of",
     "hopping",
+    "initial",
     "job",
     "list_of",
     "map_of",

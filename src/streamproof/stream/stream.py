@@ -7,7 +7,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.arguments import Names, On, require_condition
 from streamproof.stream.emissions.named import emission_named
-from streamproof.stream.keyed import Field, Step
+from streamproof.stream.keyed import Field, Initial, Step
 from streamproof.stream.leaving import SideOutputs
 from streamproof.stream.names import require_names
 from streamproof.stream.operators import Condition, Deduplicate, Filter, Require, Transform, Union, WindowAggregate
@@ -281,6 +281,7 @@ class Stream(SideOutputs):
         on_timer: "Mapping[str, Step] | None" = None,
         ttl: str | None = None,
         order_by: str | None = None,
+        initial: "Initial | None" = None,
     ) -> "Stream":
         """State of a key that is declared in SQL: each row changes it and gives rows; so does a timer that is due.
 
@@ -298,8 +299,8 @@ class Stream(SideOutputs):
             By the name of a timer what it does when the watermark has reached its instant; it is set as a field is.
         ttl
             How long a key is remembered after the latest event time of its rows, and until its timers have fired: "1 day", "never" for ever.
-        order_by
-            A column: of rows of one event time those come first that are least by it, before a hash decides.
+        order_by, initial
+            A column: of rows of one event time those come first that are least by it. The state before the first batch: `sp.initial("TABLE")`.
 
         Raises
         ------
@@ -307,7 +308,7 @@ class Stream(SideOutputs):
             After a stateful operator, if the parts do not fit together, or when the plan is built an expression does not fit.
         """
         self._without_state("keyed")
-        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl, order_by)))
+        return Stream(self.node.then(keyed_by(key, state, on_row, on_timer, ttl, order_by, initial)))
 
     def window(
         self,

@@ -88,6 +88,7 @@ def test_a_value_that_only_a_crash_makes_wrong_names_the_state_outside(sound_wit
         ("expectations", expectations.Code.OTHER_TIME, "processing-time-for-business-time"),
         ("expectations", expectations.Code.TOO_MANY_LATE, "zero-watermark-delay"),
         ("expectations", expectations.Code.TOO_MANY_OPEN, None),
+        ("expectations", expectations.Code.TABLE_BEHIND, "rules-read-once"),
     ],
 )
 def test_the_page_to_read_on_goes_by_the_code_and_not_by_the_words(check: str, code: str, page: str | None):
@@ -95,6 +96,13 @@ def test_the_page_to_read_on_goes_by_the_code_and_not_by_the_words(check: str, c
     outcome = Outcome(PLAN, True, [CheckResult(check, Verdict.FAIL, (finding,), 1)], 1.0)
 
     assert outcome.as_dict("again", sound_without_fault=True)["read_on"] == (f"docs/incidents/{page}.md" if page else None)
+
+
+def test_a_finding_that_knows_its_cause_names_the_page_by_itself() -> None:
+    known = Finding(exactly_once.Code.LOST, None, "is lost", page="state-in-a-python-dict")
+    outcome = Outcome(PLAN, True, [CheckResult("exactly-once", Verdict.FAIL, (known,), 1)], 1.0)
+
+    assert outcome.as_dict("again", sound_without_fault=True)["read_on"] == "docs/incidents/state-in-a-python-dict.md"
 
 
 def test_a_job_that_does_not_come_back_fails_with_the_code_of_what_stopped_it() -> None:

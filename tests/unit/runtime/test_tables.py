@@ -107,11 +107,15 @@ def test_a_lookup_needs_its_table_and_a_table_its_lookup(configured):
         require_tables(config, sp.Outputs(priced=ORDERS.lookup("price", on="sku")))
     with pytest.raises(ConfigurationError, match=r'calls rules\("limits"\), and there is no \[table.limits\]'):
         require_tables(config, sp.Outputs(priced=ORDERS.rules("limits", rule="rule", when="condition")))
+    counted = {"state": {"n": "0L"}, "on_row": sp.step(set={"n": "n + 1"}, emit=sp.emit("n")), "ttl": "never"}
+    kept = ORDERS.keyed("sku", **counted, initial=sp.initial("opening"))
     with pytest.raises(
-        ConfigurationError, match=r"line 11: \[table.prices\] is a table that priced looks nothing up in"
-    ) as refused:
+        ConfigurationError, match=r'calls keyed\(initial=sp.initial\("opening"\)\), and there is no \[table.opening\]'
+    ):
+        require_tables(config, sp.Outputs(priced=kept))
+    with pytest.raises(ConfigurationError, match=r"line 11: \[table.prices\] is a table that priced takes nothing from") as refused:
         require_tables(config, sp.Outputs(priced=ORDERS))
-    assert "It calls no lookup() and no rules()." in str(refused.value)
+    assert "It calls no lookup(), no rules() and no sp.initial()." in str(refused.value)
     assert refused.value.remedy == "Take it out, or mend its name."
 
 

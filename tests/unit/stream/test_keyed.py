@@ -39,6 +39,8 @@ def keyed(*key, **given):
         ({"on_timer": {"n": GIVES}}, "a timer cannot be called n"),
         ({"on_timer": {"t": "n"}}, "keyed(on_timer t) is a str"),
         ({"order_by": 1}, "keyed(order_by=...) got a int"),
+        ({"initial": "balances"}, "keyed(initial=...) is a str"),
+        ({"initial": sp.initial("balances")}, "it is not known from when the time to live of these keys counts"),
         ({"ttl": None}, "does not say how long a key is remembered"),
         ({"ttl": "0 seconds"}, "a key is remembered for nothing"),
         ({"ttl": "soon"}, "is not a duration"),
@@ -55,6 +57,8 @@ def test_parts_that_do_not_fit_together_are_refused(given, said):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
+        (lambda: sp.initial("my balances"), "initial() got 'my balances'"),
+        (lambda: sp.initial("balances", at=1), "initial(at=...) got 1"),
         (lambda: sp.list_of("double", at_most=0), "list_of(at_most=0) is no bound"),
         (lambda: sp.list_of("double", at_most=None), "list_of(at_most=None) is no bound"),
         (lambda: sp.map_of("string", "double", at_most=10**6), "is no bound"),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import streamproof as sp
-from streamproof.errors import JobDefinitionError
+from streamproof.errors import JobDefinitionError, StreamproofError
 from streamproof.stream import patterns
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.node import source
@@ -38,6 +38,9 @@ STEPS = {
     "reorder": lambda rows: patterns.reorder(
         rows, "card", time="ts", columns={"id": "string"}, number="seq", begins=1, ttl="never", at_most=100
     ),
+    "reorder anew": lambda rows: patterns.reorder(
+        rows, "card", time="ts", columns={"id": "string"}, number="seq", begins=1, ttl="10 minutes", at_most=100
+    ),
 }
 
 
@@ -57,19 +60,19 @@ def trial(name, lag="1 hour"):
 # -- each against a plain loop
 
 
-def arrivals(seed):
+def arrivals(seed, many=45, within=7_200, late=300, at_once=9):
     """Batches of rows that come up to five minutes late, and the rows by key in the order of their times; `came` says which came before which."""
     drawn = random.Random(seed)
     rows = []
-    for card, seconds in itertools.product("ab", drawn.sample(range(7_200), 45)):
+    for card, seconds in itertools.product("ab", drawn.sample(range(within), many)):
         kind, moment = drawn.choice(("ad", "ad", "buy", "view")), datetime(2026, 1, 5, 9, tzinfo=UTC) + timedelta(seconds=seconds)
         rows.append({"id": f"{card}{seconds}", "card": card, "kind": kind, "v": drawn.choice((None, 1, 2, 5)), "at": moment})
     for card in "ab":
-        numbers = iter(sorted(drawn.sample(range(1, 60), 45)))
+        numbers = iter(sorted(drawn.sample(range(1, 60), many)))
         for one in sorted((one for one in rows if one["card"] == card), key=lambda one: one["at"]):
             one["seq"] = next(numbers)
-    rows.sort(key=lambda one: one["at"] + timedelta(seconds=drawn.randrange(300)))
-    batches = [rows[begin : begin + 9] for begin in range(0, len(rows), 9)]
+    rows.sort(key=lambda one: one["at"] + timedelta(seconds=drawn.randrange(late)))
+    batches = [rows[begin : begin + at_once] for begin in range(0, len(rows), at_once)]
     came = sorted((number, one["at"], one["id"], one) for number, batch in enumerate(batches) for one in batch)
     by_key = {card: [one for *_, one in came if one["card"] == card] for card in "ab"}
     return batches, by_key
@@ -144,14 +147,17 @@ def attributed(rows, pick):
     return {"": found, "tag:unattributed": alone}
 
 
-def reordered(rows):
-    ordered = sorted(rows, key=lambda one: one["at"])
-    gaps, known = set(), 0
-    for one in ordered:
+def reordered(rows, ttl=timedelta.max):
+    gaps, found, known, place, latest = set(), set(), 0, 0, None
+    for one in sorted(rows, key=lambda one: one["at"]):
+        if latest is not None and one["at"] - latest >= ttl:
+            known = place = 0
+        place, latest = place + 1, one["at"]
         if one["seq"] > known + 1:
             gaps.add((known + 1, one["seq"] - 1, one["at"]))
-        known = one["seq"]
-    return {"": {(one["at"], one["seq"], one["id"], place) for place, one in enumerate(ordered, start=1)}, "tag:gaps": gaps}
+        known = max(known, one["seq"])
+        found.add((one["at"], one["seq"], one["id"], place))
+    return {"": found, "tag:gaps": gaps}
 
 
 SAYS = {
@@ -167,6 +173,7 @@ SAYS = {
     "first touch": (lambda rows: attributed(rows, min), ("conversion_at", "touch_at", "touches", "conversion_id", "touch_id")),
     "tag:unattributed": ((), ("conversion_at", "conversion_id")),
     "reorder": (reordered, ("ts", "seq", "id", "position")),
+    "reorder anew": (lambda rows: reordered(rows, TEN), ("ts", "seq", "id", "position")),
     "tag:gaps": ((), ("missing_from", "missing_to", "noticed_at")),
 }
 
@@ -174,8 +181,19 @@ SAYS = {
 @pytest.mark.parametrize("name", STEPS)
 @pytest.mark.parametrize("seed", range(8))
 def test_rows_are_those_of_a_plain_loop_whatever_comes_late(name, seed):
-    batches, by_key = arrivals(seed)
-    test, (says, _) = trial(name, lag="6 minutes"), SAYS[name]
+    expected = _held_against_a_plain_loop(name, arrivals(seed), lag="6 minutes")
+    assert all(rows for side, rows in expected.items()), "a side without a row shows nothing"
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_rows_are_those_of_a_plain_loop_also_where_a_key_is_silent_and_the_watermark_is_far_behind(name):
+    for seed in range(12):
+        _held_against_a_plain_loop(name, arrivals(seed, many=20, within=14_400, late=3_300, at_once=1), lag="1 hour")
+
+
+def _held_against_a_plain_loop(name, arrived, lag):
+    batches, by_key = arrived
+    test, (says, _) = trial(name, lag=lag), SAYS[name]
     found = {}
     for pushed in [
         *(test.push(*({**one, "ts": one["at"]} for one in batch)) for batch in batches),
@@ -190,10 +208,10 @@ def test_rows_are_those_of_a_plain_loop_whatever_comes_late(name, seed):
         for side, there in says(rows).items():
             expected.setdefault(side, []).extend((card, *one) for one in there)
     found.pop("absorbed", None)
-    assert {side: sorted(rows, key=str) for side, rows in found.items()} == {
+    assert {side: sorted(rows, key=str) for side, rows in found.items() if rows} == {
         side: sorted(rows, key=str) for side, rows in expected.items() if rows
     }
-    assert all(rows for side, rows in expected.items()), "a side without a row shows nothing"
+    return expected
 
 
 @pytest.mark.parametrize("name", [name for name in STEPS if name not in ("running", "reorder")])
@@ -217,6 +235,25 @@ def test_what_the_watermark_has_left_behind_is_no_longer_held():
         assert max(held) <= 22, name
 
 
+@pytest.mark.parametrize("order", [(30, 15), (15, 30)])
+def test_what_a_record_finds_at_once_does_not_depend_on_what_came_before_it(order):
+    quick = trial(lambda rows: patterns.velocity(rows, "card", time="ts", at_least=1, within="10 minutes", at_most=9))
+    quick.push(row(0), row(9, 59))
+    quick.push({**row(0, card="b"), "ts": at(59) + timedelta(minutes=11)})
+    assert {minute: quick.push(row(minute)).rows[0]["n"] for minute in order} == {30: 1, 15: 2}
+
+
+@pytest.mark.parametrize("order", [(30, 15), (15, 30)])
+def test_what_a_record_finds_when_the_watermark_is_there_does_not_depend_on_what_came_before_it(order):
+    steps = {"time": "ts", "over": "1 hour", "at_most": 9, "columns": {"id": "string"}}
+    whole = trial(lambda rows: patterns.sliding_complete(rows, "card", "v", **steps), lag="2 hours")
+    whole.push(row(0))
+    whole.push({**row(0, card="b"), "ts": at(0) + timedelta(hours=2)})
+    pushed = [whole.push({**row(minute), "ts": at(minute) + timedelta(hours=minute == 30)}) for minute in order]
+    rows = [one for part in (*pushed, whole.advance_to(at(59) + timedelta(hours=9))) for one in part.rows if one["card"] == "a"]
+    assert [(one["id"], one["n"]) for one in rows] == [("r-0-0", 1), ("r-15-0", 2), ("r-30-0", 1)]
+
+
 def test_records_that_a_full_list_has_lost_leave_by_its_overflow():
     test = trial(lambda rows: patterns.sliding(rows, "card", "v", time="ts", over="10 minutes", at_most=2))
 
@@ -229,6 +266,20 @@ def test_a_running_sum_of_decimals_keeps_its_type():
     asked = patterns.running(Stream(source("s")), "card", ttl="never", balance=("CAST(0 AS DECIMAL(18, 2))", "amount"))
 
     assert asked.node.operator.rules.on_row.set == {"balance": "CAST(coalesce(balance + (amount), balance) AS DECIMAL(18, 2))"}
+
+
+def test_a_running_sum_of_whole_numbers_cuts_no_fraction():
+    def steps(rows):
+        return patterns.running(rows, "card", ttl="never", balance=("0L", "v"))
+
+    for type_ in ("double", "float"):
+        found = [one.message for one in problems(steps(Stream(source("s"))).node.operator.rules, {"v": type_})]
+        assert len(found) == 1, type_
+        assert "the field is bigint" in found[0]
+    assert list(problems(steps(Stream(source("s"))).node.operator.rules, {"v": "int"})) == []
+    with pytest.raises(StreamproofError, match="a fraction does not fit"):
+        trial(steps).push(row(0, v=1.9))
+    assert trial(steps).push(row(0, v=2), row(1, v=None), row(2, v=-1)).rows[-1]["balance"] == 1
 
 
 def test_an_older_record_does_not_change_what_is_known_last():
@@ -290,6 +341,31 @@ def test_rows_leave_in_order_and_what_exceeds_the_bound_by_a_side():
     after = test.push(row(9, seq=7), row(9, seq=6)), test.advance_to(at(9))
     assert [(one["seq"], one["position"]) for one in after[1].rows] == [(6, 3), (7, 4)]
     assert after[1].sides["tag:gaps"] == [{"card": "a", "missing_from": 5, "missing_to": 5, "noticed_at": at(9)}]
+
+
+@pytest.mark.parametrize("order", [(50, 30), (30, 50)])
+def test_rows_leave_with_the_same_position_in_whatever_order_they_come(order):
+    steps = {"time": "ts", "columns": {"id": "string"}, "number": "seq", "ttl": "20 minutes", "at_most": 9}
+    test = trial(lambda rows: patterns.reorder(rows, "card", **steps))
+    test.push(row(11), row(12, card="b"))
+    test.advance_to(at(12))
+    pushed = [*(test.push(row(minute)) for minute in order), test.advance_to(at(59) + timedelta(minutes=11))]
+
+    assert [(one["seq"], one["position"]) for part in pushed for one in part.rows] == [(30, 2), (50, 1)]
+    assert [(gap["missing_from"], gap["missing_to"]) for part in pushed for gap in part.sides.get("tag:gaps", ())] == [(12, 29)]
+    assert test.state == {}
+
+
+def test_no_column_is_called_as_what_a_pattern_keeps_and_no_row_of_a_test_either():
+    asked = STEPS["reorder anew"](Stream(source("s")))
+    assert [name for name in asked.node.operator.rules.state if not name.startswith("pattern_")] == ["waiting"]
+
+    with pytest.raises(JobDefinitionError, match="has a field waiting, and the rows have a column of that name") as found:
+        trial("reorder").push(row(0, Waiting=1))
+    assert "the column another name by transform()" in found.value.remedy
+    with pytest.raises(JobDefinitionError, match="calls something of its own timer"):
+        trial("reorder").push(row(0, timer=1))
+    trial("reorder").push(row(0, due=1, known=1, position=1, forget=1))
 
 
 def test_a_key_that_is_null_is_rejected_by_each():

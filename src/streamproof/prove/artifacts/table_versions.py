@@ -29,6 +29,8 @@ class UsedTable:
         Which state of the scenario's table the copy of the version holds; None if it holds none of them, or is gone.
     earliest, latest
         The states that the table can have been in when the version was fixed.
+    behind
+        For how many batches the table has held something newer than what was used, this one included; 0 if it is the newest.
     """
 
     batch: int
@@ -38,6 +40,7 @@ class UsedTable:
     number: int | None
     earliest: int
     latest: int
+    behind: int = 0
 
 
 def versions_fixed(checkpoint: Path) -> Mapping[int, Mapping[str, str]]:

@@ -65,6 +65,8 @@ class Finding:
         What people call the event, "trade t-003817"; the trace id where nobody has said.
     rounded
         Whether the two sides are apart by so little that rounding alone may be the cause.
+    page
+        The name of the page below docs/incidents that tells of the cause, where more is known of it than the code says.
     """
 
     code: str
@@ -77,6 +79,7 @@ class Finding:
     key: str | None = None
     called: str | None = None
     rounded: bool = False
+    page: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """As the report holds it."""

@@ -1,4 +1,4 @@
-"""What the scenario expects of the job: shares of late, rejected and open records, and results by the intended event time.
+"""What the scenario expects of the job: shares of late, rejected and open records, tables as they are now, the intended event time.
 
 Without them a job that calls half its input late would pass: its account adds up.
 """
@@ -18,11 +18,12 @@ class Code(StrEnum):
     TOO_MANY_REJECTED = "too-many-rejected"
     TOO_MANY_OPEN = "too-many-open"
     OTHER_TIME = "other-time"
+    TABLE_BEHIND = "table-behind"
 
 
 @checker("expectations")
 def expectations(history: History) -> Iterator[Finding]:
-    """Compare the account with the scenario's shares, and the event times that the job uses with those the events were made with."""
+    """Compare the account with the scenario's shares, tables with what they hold by now, event times with those the events were made with."""
     expect = history.expectations
     for view in history.queries:
         for place, most, code in (
@@ -34,6 +35,8 @@ def expectations(history: History) -> Iterator[Finding]:
                 yield from _share(history, view, place, most, code)
         if expect.results_by == "event time":
             yield from _event_times(history, view)
+        if expect.tables_behind_at_most is not None:
+            yield from _tables(view, expect.tables_behind_at_most)
 
 
 def _share(history: History, view: QueryView, place: str, most: float, code: Code) -> Iterator[Finding]:
@@ -49,6 +52,28 @@ def _share(history: History, view: QueryView, place: str, most: float, code: Cod
 def _edges(history: History, view: QueryView, place: str) -> int:
     fates = view.model.fates
     return sum(fates.get(trace, ("",))[0] == place for trace in history.offered.edges)
+
+
+def _tables(view: QueryView, most: int) -> Iterator[Finding]:
+    for used in view.used:
+        if used.behind > most:
+            what = f"{view.name} uses what the table {used.table} held before it changed"
+            how = (
+                f"with a refresh, [table.{used.table}] is read again while the job runs; without one it is read when the job starts"
+            )
+            yield Finding(
+                Code.TABLE_BEHIND,
+                None,
+                what,
+                used.batch,
+                f"at most {_batches(most)} behind",
+                f"{_batches(used.behind)} behind",
+                how,
+            )
+
+
+def _batches(count: int) -> str:
+    return f"{count:,} batch" if count == 1 else f"{count:,} batches"
 
 
 def _event_times(history: History, view: QueryView) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from streamproof.core.clock import to_micros
+from streamproof.prove.oracle.instants import Instant
 from streamproof.prove.oracle.rows import Row
 
 Tables = tuple[tuple[str, int], ...]
@@ -89,9 +90,11 @@ class BatchRead:
 def plain(value: Any) -> Any:
     """A value as keys and comparisons hold it: instants as microseconds UTC (without a zone they are UTC), dates as ISO texts."""
     if isinstance(value, datetime):
-        return to_micros(value if value.tzinfo else value.replace(tzinfo=UTC))
+        return Instant(to_micros(value if value.tzinfo else value.replace(tzinfo=UTC)))
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, list | tuple):
         return tuple(plain(part) for part in value)
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
     return value

@@ -11,10 +11,12 @@ from streamproof.prove.oracle.expectation import BatchOutcome, Expectation
 from streamproof.prove.oracle.operators.twin import Arriving, Step
 from streamproof.prove.oracle.query import Node, Query
 from streamproof.prove.oracle.rows import REJECTED, UNKNOWN, Row, Side
+from streamproof.prove.oracle.tables import PlainTable
 from streamproof.prove.oracle.watermark import AlignedWatermark, Watermark
 
 Boundaries = tuple[tuple[int, int, tuple[str, ...], bool, tuple[int | None, ...], str, int, Tables], ...]
 ByTables = Mapping[Tables, Mapping[str, Arrived]]
+TableStates = Mapping[str, Sequence[PlainTable]]
 
 
 class HistoryGap(Exception):
@@ -27,6 +29,7 @@ def simulate(
     batches: Sequence[BatchRead],
     traces_of_file: Mapping[str, Sequence[str]],
     by_tables: "ByTables | None" = None,
+    tables: "TableStates | None" = None,
 ) -> Expectation:
     """What the batches must have led to.
 
@@ -40,6 +43,8 @@ def simulate(
         The traces in each file, by its base name.
     by_tables
         Where rows are looked up in tables: every record by its trace, for each thing that the tables can hold.
+    tables
+        What each table holds, one state after another.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def simulate(
         raise HistoryGap(
             f"The logs hold the batches {', '.join(str(read.batch) for read in batches)}; the model needs all from 0 on."
         )
-    run = _Run(query, arrived, by_tables or {})
+    run = _Run(query, arrived, by_tables or {}, tables or {})
     watermark = _watermark_of(query)
     outcomes: list[BatchOutcome] = []
     bound_us = 0
@@ -85,8 +90,10 @@ class Model:
         arrived: Mapping[str, Arrived],
         traces_of_file: Mapping[str, Sequence[str]],
         by_tables: "ByTables | None" = None,
+        tables: "TableStates | None" = None,
     ) -> None:
         self.query, self.arrived, self.traces_of_file, self.by_tables = query, arrived, traces_of_file, by_tables
+        self.tables = tables
         self._kept: dict[Boundaries, Expectation] = {}
         times = (record.time_us for record in arrived.values() if record.fate == "passed")
         self._newest_us = max((time for time in times if time is not None), default=0)
@@ -98,7 +105,7 @@ class Model:
             for read in batches
         )
         if boundaries not in self._kept:
-            self._kept[boundaries] = simulate(self.query, self.arrived, batches, self.traces_of_file, self.by_tables)
+            self._kept[boundaries] = simulate(self.query, self.arrived, batches, self.traces_of_file, self.by_tables, self.tables)
         return self._kept[boundaries]
 
     def _of_several(self, read: BatchRead) -> tuple[str, int]:
@@ -143,6 +150,11 @@ class Tree:
         }
         """By source its leaf, and the operators that look at each of its records by itself in front of all state."""
 
+    def begins(self, tables: Mapping[str, PlainTable]) -> None:
+        """What operators hold before the first batch, from what tables hold then."""
+        for state in self.states.values():
+            state.begins(tables)
+
     def walk(self, passed: Sequence[Arrived], bound_us: int, watermark_us: int, left: Sequence[Leaving] = ()) -> dict[Node, Step]:
         """What each operator makes of the records of a batch, of which some are left out before anything is in state."""
         steps: dict[Node, Step] = {}
@@ -179,13 +191,15 @@ class Tree:
 class _Run:
     """State as it goes from batch to batch."""
 
-    def __init__(self, query: Query, arrived: Mapping[str, Arrived], by_tables: ByTables) -> None:
-        self.query, self.arrived, self.by_tables = query, arrived, by_tables
+    def __init__(self, query: Query, arrived: Mapping[str, Arrived], by_tables: ByTables, tables: TableStates) -> None:
+        self.query, self.arrived, self.by_tables, self.tables = query, arrived, by_tables, tables
         self.tree = Tree(query)
         self.newest_us: dict[str, int] = {}
         """By source, of the newest batch."""
 
     def batch(self, read: BatchRead, traces: tuple[str, ...], bound_us: int, predicted_ms: int) -> BatchOutcome:
+        if read.batch == 0:
+            self.tree.begins({name: self.tables[name][number] for name, number in read.tables if name in self.tables})
         passed, left = self._row_wise(traces, self.by_tables.get(read.tables, self.arrived))
         passed, future = self._in_future(passed, read)
         self.newest_us = {}

@@ -116,7 +116,7 @@ class Query:
 
     @cached_property
     def tables(self) -> tuple[str, ...]:
-        """The tables that rows are looked up in."""
+        """The tables that rows are looked up in, or that state begins with."""
         return tuple(sorted({name for node in self.nodes for name in node.twin.tables}))
 
     @property

@@ -248,6 +248,8 @@ class Expect(_Table):
     ----------
     late_at_most, rejected_at_most, open_at_most
         Shares of the input.
+    tables_behind_at_most
+        For how many batches a table may hold something newer than what a batch uses of it.
     results_by
         "event time": the event time that the job uses is the one the event was made with.
     model
@@ -266,6 +268,7 @@ class Expect(_Table):
     late_at_most: Share | None = None
     rejected_at_most: Share | None = None
     open_at_most: Share | None = None
+    tables_behind_at_most: Annotated[int, Field(ge=0)] | None = None
     results_by: Literal["event time"] | None = None
     model: Annotated[str, PlainValidator(_model_name)] | None = None
     fate: Annotated[str, PlainValidator(_model_name)] | None = None

@@ -127,9 +127,12 @@ def arrow_table(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -
     ScenarioError
         If a type is not known, or a value is not of it.
     """
-    return pa.table(
-        {name: _array([row.get(name) for row in rows], name, type_of_column(name, declared)) for name, declared in columns.items()}
-    )
+    return table_of(rows, {name: type_of_column(name, declared) for name, declared in columns.items()})
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Rows as columns of their types; ScenarioError if a value is not of its."""
+    return pa.table({name: _array([row.get(name) for row in rows], name, kind) for name, kind in types.items()})
 
 
 def _array(values: list[Any], name: str, kind: pa.DataType) -> Any:

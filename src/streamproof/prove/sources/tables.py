@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -16,11 +17,11 @@ import pyarrow.parquet as pq
 from pydantic import PrivateAttr
 
 from streamproof.config import FilesTable, TableConfig
-from streamproof.config.columns import UnreadableSchema, sized_columns_of
+from streamproof.config.columns import UnreadableSchema, parts_of, typed_columns_of
 from streamproof.config.problems import did_you_mean
 from streamproof.errors import ScenarioError
 from streamproof.prove.scenario.fitting import require_tables
-from streamproof.prove.scenario.schedule import arrow_table, type_of_column
+from streamproof.prove.scenario.schedule import table_of, type_of_column
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _FILE = "all.parquet"
 _PREFIX = "table."
 """What its name in a binding begins with: a source may be called alike."""
+_NESTED = re.compile(r"\s*(array|map|struct)\s*<(.*)>\s*", re.IGNORECASE | re.DOTALL)
+_FIELD = re.compile(r"(\w+)\s*[:\s]\s*(.*)", re.DOTALL)
 _FOLDER = re.compile(r"\d{6}")
 
 
@@ -62,6 +65,12 @@ def state_of(states: Sequence[tuple[int, Any]], batch: int) -> int:
     return sum(begins <= batch for begins, _ in states) - 1
 
 
+def batches_behind(states: Sequence[tuple[int, Any]], number: int, batch: int) -> int:
+    """For how many batches a state is no longer the newest, up to and with a batch; 0 where it still is."""
+    following = states[number + 1 : number + 2]
+    return max(0, batch + 1 - following[0][0]) if following else 0
+
+
 def held_tables(config: "JobConfig", scenario: "Scenario") -> dict[str, HeldTable]:
     """What the tables of a job hold.
 
@@ -85,7 +94,7 @@ def _held(name: str, table: TableConfig, plan: "TableScenario") -> HeldTable:
             required='It is the columns, such as "sku string, price decimal(10,2)".',
         )
     try:
-        columns = sized_columns_of(ddl)
+        columns = {column: _type(column, declared) for column, declared in typed_columns_of(ddl).items()}
     except UnreadableSchema as problem:
         raise ScenarioError(f"[table.{name}] of the scenario: schema {problem}.") from None
     states = [(0, plan.rows), *((change.batch, change.rows) for change in plan.changes)]
@@ -94,21 +103,46 @@ def _held(name: str, table: TableConfig, plan: "TableScenario") -> HeldTable:
         raise ScenarioError(
             f"[table.{name}] of the scenario changes at the batches {numbers[1:]}.", required="Each is later than the one before."
         )
-    return HeldTable([(begins, arrow_table([_typed(name, row, columns) for row in rows], columns)) for begins, rows in states])
+    return HeldTable([(begins, table_of([_typed(name, row, columns) for row in rows], columns)) for begins, rows in states])
 
 
-def _typed(name: str, row: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
-    """The values of a row; instants and dates may be written as texts."""
+def _type(name: str, declared: str) -> pa.DataType:
+    """The type of a column; ScenarioError where it is not known."""
+    found = _NESTED.fullmatch(declared)
+    if found is None:
+        return type_of_column(name, declared)
+    kind, parts = found[1].lower(), parts_of(found[2])
+    if kind == "array" and len(parts) == 1:
+        return pa.list_(_type(name, parts[0]))
+    if kind == "map" and len(parts) == 2:
+        return pa.map_(*(_type(name, part) for part in parts))
+    fields = [_FIELD.fullmatch(part) for part in parts]
+    if kind == "struct" and all(fields):
+        return pa.struct([(one[1], _type(f"{name}.{one[1]}", one[2])) for one in fields if one is not None])
+    return type_of_column(name, declared)  # which says that it knows no such type
+
+
+def _typed(name: str, row: Mapping[str, Any], columns: Mapping[str, pa.DataType]) -> dict[str, Any]:
+    """The values of a row; instants and dates may be written as texts, and so may the keys of a map."""
     for column in row:
         if column not in columns:
             raise ScenarioError(
                 f'[table.{name}] of the scenario has a row with "{column}", which is no column.{did_you_mean(column, columns)}',
                 required=f"The columns are {', '.join(columns)}.",
             )
-    return {column: _value(row.get(column), type_of_column(column, declared)) for column, declared in columns.items()}
+    return {column: _value(row.get(column), kind) for column, kind in columns.items()}
 
 
 def _value(value: Any, kind: pa.DataType) -> Any:
+    if pa.types.is_list(kind) and isinstance(value, list):
+        return [_value(one, kind.value_type) for one in value]
+    if pa.types.is_map(kind) and isinstance(value, Mapping):
+        whole = pa.types.is_integer(kind.key_type)
+        return [(int(key) if whole else _value(key, kind.key_type), _value(one, kind.item_type)) for key, one in value.items()]
+    if pa.types.is_struct(kind) and isinstance(value, Mapping):
+        return {field.name: _value(value.get(field.name), field.type) for field in kind}
+    if pa.types.is_decimal(kind) and isinstance(value, int | float):
+        return Decimal(str(value))
     if isinstance(value, str) and pa.types.is_timestamp(kind):
         return datetime.fromisoformat(value)
     return date.fromisoformat(value) if isinstance(value, str) and pa.types.is_date(kind) else value

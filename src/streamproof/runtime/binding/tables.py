@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def require_tables(config: "JobConfig", outputs: "Outputs") -> None:
-    """ConfigurationError if a lookup or rules name a table that the configuration does not have, or a table is there that none names."""
+    """ConfigurationError if the job names a table that the configuration does not have, or a table is there that it does not name."""
     used = {use.table: use.call for root in outputs.main.values() for use in root.uses}
     for name, call in used.items():
         if name not in config.table:
@@ -23,7 +23,7 @@ def require_tables(config: "JobConfig", outputs: "Outputs") -> None:
     for name in config.table:
         if name not in used:
             raise ConfigurationError(
-                f"{config.where('table', name)}: [table.{name}] is a table that {config.name} looks nothing up in.{did_you_mean(name, used)}",
-                required=f"It names {', '.join(used)}." if used else "It calls no lookup() and no rules().",
+                f"{config.where('table', name)}: [table.{name}] is a table that {config.name} takes nothing from.{did_you_mean(name, used)}",
+                required=f"It names {', '.join(used)}." if used else "It calls no lookup(), no rules() and no sp.initial().",
                 remedy="Take it out, or mend its name.",
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, Emit, Step, place_of
-from streamproof.stream.keyed.rules import Rules
+from streamproof.stream.keyed.rules import Rules, require_free
 from streamproof.stream.names import quoted
 from streamproof.stream.sql_texts import analysed, require_fits, why_unfit
 
@@ -63,7 +63,7 @@ class Compiled:
     @cached_property
     def steps(self) -> list[CompiledStep]:
         """Of the row, and of each timer."""
-        self._require_free()
+        require_free(self.rules.state, self.rows.columns)
         outputs = (None, *self.rules.tags)
         found = []
         for where, step in self.rules.steps.items():
@@ -177,17 +177,6 @@ class Compiled:
         if types is not None:
             made = {name: column.cast(types[name].dataType) for name, column in made.items()}
         return rows.select(*[column.alias(name) for name, column in made.items()])
-
-    def _require_free(self) -> None:
-        columns = {column.lower() for column in self.rows.columns}
-        for name in (*self.rules.state, BEFORE, TIMER, EACH):
-            if name.lower() in columns:
-                what = f"has a field {name}" if name in self.rules.state else f"calls something of its own {name}"
-                raise JobDefinitionError(
-                    f"keyed() {what}, and the rows have a column of that name.",
-                    required="Expressions name both.",
-                    remedy="Give the field another name, or the column by transform().",
-                )
 
     def _require_same_types(self, steps: Sequence[CompiledStep]) -> None:
         found: dict[int, StructType] = {}

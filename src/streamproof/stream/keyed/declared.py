@@ -84,6 +84,49 @@ class Step:
             yield from ((f"emit({name}=...)", text) for name, text in (("when", one.when), ("each", one.each)) if text is not None)
 
 
+@dataclass(frozen=True)
+class Initial:
+    """The state that keys have when a job begins; made by `initial`.
+
+    Parameters
+    ----------
+    table
+        The name of the table.
+    at
+        The column with the event time of the latest row of a key; None where no key is forgotten.
+    """
+
+    table: str
+    at: str | None = None
+
+
+def initial(table: str, *, at: str | None = None) -> Initial:
+    """The state that keys have before the first batch: the rows of a table, one for each key, with the columns of the key and one for each field.
+
+    Timers are not set. Further columns of the table are not looked at, and a row with a null in its key is of no key.
+
+    Parameters
+    ----------
+    table
+        The name of a [table.NAME] of the configuration.
+    at
+        Its column (TIMESTAMP) with the event time of the latest row of a key, from which `ttl` counts. Required, unless `ttl` is "never".
+
+    Raises
+    ------
+    JobDefinitionError
+        If a name is none.
+    """
+    for call, given in (("initial()", table), ("initial(at=...)", at)):
+        if not (isinstance(given, str) and given.isidentifier()) and (call == "initial()" or given is not None):
+            raise JobDefinitionError(
+                f"{call} got {given!r}.",
+                required="It takes the name of a [table.NAME], and of the column of it with the event time of the latest row.",
+                remedy='For example: sp.initial("balances", at="booked_at").',
+            )
+    return Initial(table, at)
+
+
 def list_of(of: str, *, at_most: int) -> Field:
     """A field that is a list, empty at first.
 

@@ -1,6 +1,6 @@
 """What a call of keyed() says as a whole: fields, steps, timers, and what does not fit together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
@@ -8,7 +8,7 @@ from typing import Any
 
 from streamproof.core.durations import format_duration
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, Field, Step, place_of
+from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, Field, Initial, Step, place_of
 from streamproof.stream.names import own_name
 from streamproof.stream.windows.durations import duration_of
 
@@ -32,6 +32,8 @@ class Rules:
         How long a key is remembered after the latest event time of its rows; None for ever.
     order_by
         By what rows of one event time are put in order, before a hash decides; None where that does at once.
+    initial
+        The state that keys have before the first batch; None where none has any.
     """
 
     key: tuple[str, ...]
@@ -40,6 +42,7 @@ class Rules:
     on_timer: Mapping[str, Step]
     ttl: timedelta | None
     order_by: str | None = None
+    initial: Initial | None = None
 
     @cached_property
     def state(self) -> Mapping[str, Field]:
@@ -66,7 +69,9 @@ class Rules:
         return NEVER if self.ttl is None else format_duration(self.ttl)
 
 
-def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None) -> Rules:
+def rules_of(
+    key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None, initial: Any = None
+) -> Rules:
     """JobDefinitionError unless the arguments of keyed() make sense together."""
     if not key:
         raise JobDefinitionError(
@@ -82,7 +87,8 @@ def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: 
             raise JobDefinitionError(f"keyed({where}) is a {type(one).__name__}.", required="It takes sp.step(set=..., emit=...).")
     if order_by is not None and not isinstance(order_by, str):
         raise JobDefinitionError(f"keyed(order_by=...) got a {type(order_by).__name__}.", required="It takes the name of a column.")
-    found = Rules(key, fields, on_row, dict(on_timer or {}), _ttl(ttl), order_by)
+    found = Rules(key, fields, on_row, dict(on_timer or {}), _ttl(ttl), order_by, initial)
+    _require_initial(found)
     for name in found.on_timer:
         _require_name("timer", name, fields)
     _require_same_key(found)
@@ -100,6 +106,18 @@ def rules_of(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: 
         )
     _require_alike(found)
     return found
+
+
+def require_free(fields: Iterable[str], columns: Iterable[str]) -> None:
+    """JobDefinitionError where rows have a column that is called as a field, or as something of ours in expressions."""
+    own, there = tuple(fields), {column.lower() for column in columns}
+    for name in (*own, BEFORE, TIMER, EACH):
+        if name.lower() in there:
+            raise JobDefinitionError(
+                f"keyed() {'has a field' if name in own else 'calls something of its own'} {name}, and the rows have a column of that name.",
+                required="Expressions name both.",
+                remedy="Give the column another name by transform(); or the field, where it is yours and not one of sp.patterns.",
+            )
 
 
 def _mapping(part: str, given: Any) -> Mapping[str, Any]:
@@ -154,6 +172,21 @@ def _require_same_key(rules: Rules) -> None:
     taken = next((name for name in rules.state if name.lower() in map(str.lower, rules.key)), None)
     if taken is not None:
         raise JobDefinitionError(f"keyed(): the field {taken} has the name of a column of the key.", remedy="Give it another name.")
+
+
+def _require_initial(rules: Rules) -> None:
+    """Where a key is forgotten some time after its latest row, it is known when that was."""
+    begins = rules.initial
+    if begins is not None and not isinstance(begins, Initial):
+        raise JobDefinitionError(
+            f"keyed(initial=...) is a {type(begins).__name__}.", remedy='It takes sp.initial("balances"), the name of a table.'
+        )
+    if begins is not None and begins.at is None and rules.ttl is not None:
+        raise JobDefinitionError(
+            f'keyed(initial=sp.initial("{begins.table}"), ttl="{rules.kept}"): it is not known from when the time to live of these keys counts.',
+            required="It counts from the event time of the latest row of a key, which is before the job.",
+            remedy=f'Name the column of the table that has it, sp.initial("{begins.table}", at="..."); or keep each key, ttl="never".',
+        )
 
 
 def _require_places(rules: Rules, where: str, step: Step) -> None:

@@ -9,9 +9,10 @@ from streamproof.core.sides import LATE, Side
 from streamproof.errors import JobDefinitionError
 from streamproof.stream.emissions import Emission
 from streamproof.stream.keyed.declared import BEFORE, EACH, TIMER, place_of
-from streamproof.stream.keyed.rules import Rules, rules_of
+from streamproof.stream.keyed.rules import Rules, require_free, rules_of
 from streamproof.stream.keyed.types import problems
 from streamproof.stream.known import Known, Look, Mention
+from streamproof.stream.looked_up import Use
 from streamproof.stream.names import NUMBER, PLACE, RECORDS, TRACE, quoted, visible
 from streamproof.stream.operators.operator import Exercise, Kept, OneInput, Operator, RowWise, typed
 from streamproof.stream.operators.ordering import comparable, require_order
@@ -84,6 +85,14 @@ class Keyed(OneInput):
         return (LATE, ABSORBED, *([TAGGED] if tagged else []), *tagged, *overflowing)
 
     @property
+    def uses(self) -> Sequence[Use]:
+        begins = self.rules.initial
+        if begins is None:
+            return ()
+        at = () if begins.at is None else (begins.at,)
+        return (Use(begins.table, self.rules.key, (*self.rules.fields, *at), call=f'keyed(initial=sp.initial("{begins.table}"))'),)
+
+    @property
     def emission(self) -> Emission:
         return AsTheyCome()
 
@@ -108,6 +117,7 @@ class Keyed(OneInput):
         from pyspark.sql import functions as F
 
         from streamproof._jvm import empty_rows, keyed_rows
+        from streamproof.stream.keyed.beginning import state_from
         from streamproof.stream.keyed.compiled import Compiled
 
         plain = _plain(rows)
@@ -118,16 +128,18 @@ class Keyed(OneInput):
             require_order(rows, "keyed", by)
         order = F.lit(None).cast("bigint") if by is None else comparable(rows, by)
         coming = rows.select(*map(quoted, plain.names), order.alias(NUMBER), _hash(plain).alias(PLACE), trace.alias(TRACE))
-        given = keyed_rows(coming, compiled, event_time, forgets=bool(delay_of(rows, event_time)), traced=TRACE in rows.columns)
+        begins = None if self.rules.initial is None else state_from(doors.table(self.rules.initial.table), compiled)
+        forgets, traced = bool(delay_of(rows, event_time)), TRACE in rows.columns
+        given = keyed_rows(coming, compiled, event_time, begins, forgets=forgets, traced=traced)
         for side, (number, why) in _ASIDE.items():
             if side in self.sides:
                 given = doors.divert(given, side, F.col(PLACE) == number, F.struct(TRACE), F.lit(why))
-        traced = [F.col(TRACE)] if TRACE in rows.columns else []
+        names = [F.col(TRACE)] if traced else []
         for number, side in self._outputs().items():
             made, shown = _unpacked(given, compiled.rows_of(number), number)
-            given = doors.divert(made, side, F.col(PLACE) == number, F.struct(*traced, *shown), F.lit(self._why(side))).drop(_MADE)
+            given = doors.divert(made, side, F.col(PLACE) == number, F.struct(*names, *shown), F.lit(self._why(side))).drop(_MADE)
         found, shown = _unpacked(given, compiled.rows_of(0), 0)
-        return Kept(found.select(RECORDS, *traced, *shown), event_time)
+        return Kept(found.select(RECORDS, *names, *shown), event_time)
 
     def _outputs(self) -> Mapping[int, Side]:
         """The side outputs by the numbers that Java gives them."""
@@ -163,6 +175,10 @@ class Keyed(OneInput):
             besides = (*fields, BEFORE, EACH, *([] if where == "on_row" else [TIMER]))
             for part, text in step.texts():
                 look.text(f"{part} in {where} of keyed()", text, there, besides=besides)
+        try:
+            require_free(self.rules.state, known.names)
+        except JobDefinitionError as clash:
+            look.wrong(clash)
         for problem in problems(self.rules, known.types):
             look.wrong(problem)
         return Known(next(tuple(one.columns) for step in self.rules.steps.values() for one in step.emits if one.to is None))
@@ -178,6 +194,8 @@ class Keyed(OneInput):
             "keyed ttl": self.rules.kept,
             "fields of keyed": ", ".join(self.rules.state),
         }
+        if self.rules.initial is not None:
+            parts["keyed begins with"] = f"table {self.rules.initial.table}"
         for name, field in self.rules.state.items():
             parts[f"field {name}"] = f"{field.said} {types[name].dataType.simpleString()}"
         for where, step in self.rules.steps.items():
@@ -186,9 +204,11 @@ class Keyed(OneInput):
         return parts
 
 
-def keyed_by(key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None) -> Keyed:
+def keyed_by(
+    key: tuple[Any, ...], state: Any, on_row: Any, on_timer: Any, ttl: Any, order_by: Any = None, initial: Any = None
+) -> Keyed:
     """JobDefinitionError unless the arguments of keyed() make sense."""
-    return Keyed(rules_of(key, state, on_row, on_timer, ttl, order_by))
+    return Keyed(rules_of(key, state, on_row, on_timer, ttl, order_by, initial))
 
 
 def side_of(node: "Node", kind: str, name: str) -> Side:

@@ -50,7 +50,7 @@ def velocity(
             set=_kept(f"struct({time} AS at)", time, ago),
             emit=emit(*key_of(key), *columns, f"{n} AS n", when=f"{n} >= {at_least}"),
         ),
-        on_timer={"forget": _forget(ago)},
+        on_timer={"pattern_forget": _forget(ago)},
         ttl=within,
     )
 
@@ -88,7 +88,7 @@ def sliding(stream: "Stream", key: Key, value: str, *, time: str, over: str, at_
             set=_kept(_value(value, time), time, ago),
             emit=emit(*key_of(key), *columns, *_sums("each"), each=f"array({_values(there)})"),
         ),
-        on_timer={"forget": _forget(ago)},
+        on_timer={"pattern_forget": _forget(ago)},
         ttl=over,
     )
 
@@ -130,15 +130,16 @@ def sliding_complete(
             set={
                 "recent": f"array_append(recent, {_value(value, time)})",
                 "waiting": f"array_append(waiting, {row_of(time, {name: name for name in kept})})",
-                "due": f"least(due, {time})",
+                "pattern_due": f"least(pattern_due, {time})",
+                "pattern_forget": _forget_at(time, ago),
             }
         ),
         on_timer={
-            "due": step(
+            "pattern_due": step(
                 set={
                     "recent": f"filter(recent, one -> one.at > timer - {ago})",
                     "waiting": f"filter(waiting, {later})",
-                    "due": f"array_min(transform(filter(waiting, {later}), one -> one.at))",
+                    "pattern_due": f"array_min(transform(filter(waiting, {later}), one -> one.at))",
                 },
                 emit=emit(
                     *key_of(key),
@@ -147,7 +148,8 @@ def sliding_complete(
                     *_sums("each.values"),
                     each=f"transform(filter(before.waiting, one -> one.at <= timer), it -> struct(it AS it, {_values(there)} AS values))",
                 ),
-            )
+            ),
+            "pattern_forget": _forget(ago),
         },
         ttl=over,
     )
@@ -172,12 +174,19 @@ def _sums(values: str) -> list[str]:
 
 
 def _kept(row: str, time: str, ago: str) -> dict[str, str]:
-    return {"recent": f"array_append(recent, {row})", "forget": f"coalesce(forget, {time} + {ago})"}
+    return {"recent": f"array_append(recent, {row})", "pattern_forget": _forget_at(time, ago)}
+
+
+def _forget_at(time: str, ago: str) -> str:
+    return f"coalesce(pattern_forget, {time} + {ago})"
 
 
 def _forget(ago: str) -> Step:
     """What no record that can still come has in its duration goes when the watermark says so: what a record finds does not depend on when it comes.
 
-    The next record sets the timer anew: once in each duration, so that there is not a timer for each record. A list holds what has come in two.
+    The timer is set as long as the list holds anything: a key without a timer begins anew with a record that is newer by the duration, also while
+    older ones can still come. It fires once in each duration, and not for each record. A list holds what has come in two.
     """
-    return step(set={"recent": f"filter(recent, one -> one.at > timer - {ago})"})
+    still = f"one -> one.at > timer - {ago}"
+    next_ = f"greatest(timer, array_min(transform(filter(recent, {still}), one -> one.at))) + {ago}"
+    return step(set={"recent": f"filter(recent, {still})", "pattern_forget": f"IF(exists(recent, {still}), {next_}, NULL)"})

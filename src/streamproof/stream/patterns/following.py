@@ -108,15 +108,15 @@ def sequence(
             set={
                 "firsts": one.put_in("firsts", time),
                 "thens": other.put_in("thens", time),
-                "due": f"least(due, IF({one.when}, {time} + {long}, NULL), IF({other.when}, {time}, NULL))",
+                "pattern_due": f"least(pattern_due, IF({one.when}, {time} + {long}, NULL), IF({other.when}, {time}, NULL))",
             }
         ),
         on_timer={
-            "due": step(
+            "pattern_due": step(
                 set={
                     "firsts": f"filter(firsts, {waits})",
                     "thens": "filter(thens, there -> there.at > timer)",
-                    "due": f"least(array_min(transform(filter(firsts, {waits}), one -> one.at)) + {long}, "
+                    "pattern_due": f"least(array_min(transform(filter(firsts, {waits}), one -> one.at)) + {long}, "
                     "array_min(transform(filter(thens, there -> there.at > timer), there -> there.at)))",
                 },
                 emit=[
@@ -192,15 +192,15 @@ def attribution(
             set={
                 "touches": shown.put_in("touches", time),
                 "waiting": bought.put_in("waiting", time),
-                "due": f"least(due, IF({bought.when}, {time}, NULL))",
-                "expire": f"IF({shown.when}, coalesce(expire, {time} + {long}), expire)",
+                "pattern_due": f"least(pattern_due, IF({bought.when}, {time}, NULL))",
+                "pattern_expire": f"IF({shown.when}, coalesce(pattern_expire, {time} + {long}), pattern_expire)",
             }
         ),
         on_timer={
-            "due": step(
+            "pattern_due": step(
                 set={
                     "waiting": "filter(waiting, one -> one.at > timer)",
-                    "due": "array_min(transform(filter(waiting, one -> one.at > timer), one -> one.at))",
+                    "pattern_due": "array_min(transform(filter(waiting, one -> one.at > timer), one -> one.at))",
                 },
                 emit=[
                     emit(
@@ -215,9 +215,12 @@ def attribution(
                     emit(*of_key, *given, each=leaving, when=f"size({there}) = 0", to="unattributed"),
                 ],
             ),
-            # After "due", which is declared first: a conversion of the same instant still finds its touches.
-            "expire": step(
-                set={"touches": f"filter(touches, {still})", "expire": f"IF(exists(touches, {still}), timer + {long}, NULL)"}
+            # After "pattern_due", which is declared first: a conversion of the same instant still finds its touches.
+            "pattern_expire": step(
+                set={
+                    "touches": f"filter(touches, {still})",
+                    "pattern_expire": f"IF(exists(touches, {still}), timer + {long}, NULL)",
+                }
             ),
         },
         ttl=within,

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from streamproof.errors import JobDefinitionError
-from streamproof.stream.keyed import Emit, Field, emit, list_of, step
-from streamproof.stream.patterns.parts import Key, columns_of, key_of, row_of, row_type
+from streamproof.stream.keyed import Emit, Field, Step, emit, list_of, step
+from streamproof.stream.keyed.rules import NEVER
+from streamproof.stream.patterns.parts import Key, columns_of, interval, key_of, row_of, row_type
 
 if TYPE_CHECKING:
     from streamproof.stream.stream import Stream
@@ -36,7 +37,8 @@ def reorder(
     columns
         What rows have, by name with the SQL type: {"entry_id": "string", "amount": "decimal(18,2)"}.
     ttl
-        How long a key is remembered after its latest row, "never" for ever. After that positions begin anew, and so do numbers.
+        How long a key is remembered after the latest row that has left, "never" for ever. A row of that instant or later begins anew: with position 1,
+        and with `begins`. What counts is the event times of rows, and not when they come.
     at_most
         How many rows of a key wait at once; the earliest of more leave by `.overflow("waiting")`.
     number
@@ -68,29 +70,35 @@ def reorder(
             f"each.it.at AS {time}",
             *columns_out,
             "each.position AS position",
-            each=f"transform({leaving}, (one, place) -> struct(one AS it, before.position + place + 1 AS position))",
+            each=f"transform({leaving}, (one, place) -> struct(one AS it, before.pattern_position + place + 1 AS position))",
         )
     ]
-    state: dict[str, str | Field] = {"waiting": list_of(types, at_most=at_most), "position": "0L"}
+    state: dict[str, str | Field] = {"waiting": list_of(types, at_most=at_most), "pattern_position": "0L"}
     sets = {
         "waiting": f"filter(waiting, {later})",
-        "position": f"position + size(filter(waiting, {now}))",
-        "due": f"get(filter(waiting, {later}), 0).at",
+        "pattern_position": f"pattern_position + size(filter(waiting, {now}))",
+        "pattern_due": f"get(filter(waiting, {later}), 0).at",
     }
     if number is not None:
-        state["known"] = "CAST(NULL AS BIGINT)" if begins is None else f"CAST({begins - 1} AS BIGINT)"
-        sets["known"] = f"greatest(known, array_max(transform(filter(waiting, {now}), one -> one.{number})))"
+        state["pattern_known"] = "CAST(NULL AS BIGINT)" if begins is None else f"CAST({begins - 1} AS BIGINT)"
+        sets["pattern_known"] = f"greatest(pattern_known, array_max(transform(filter(waiting, {now}), one -> one.{number})))"
         emits.append(_gaps(key_of(key), leaving, number))
+    leave: dict[str, Step] = {}
+    if ttl != NEVER:
+        # How old a key is goes by the rows that have left. The timer holds it, and is due before rows of its instant leave.
+        sets["pattern_forget"] = f"timer + {interval('reorder(ttl=...)', ttl)}"
+        leave["pattern_forget"] = step(set={name: starts for name, starts in state.items() if isinstance(starts, str)})
+    leave["pattern_due"] = step(set=sets, emit=emits)
     return stream.keyed(
         *key_of(key),
         state=state,
         on_row=step(
             set={
                 "waiting": f"sort_array(array_append(waiting, {row_of(time, {**numbered, **{name: name for name in kept}})}))",
-                "due": f"least(due, {time})",
+                "pattern_due": f"least(pattern_due, {time})",
             }
         ),
-        on_timer={"due": step(set=sets, emit=emits)},
+        on_timer=leave,
         ttl=ttl,
     )
 
@@ -99,7 +107,7 @@ def _gaps(key: tuple[str, ...], leaving: str, number: str) -> Emit:
     """A row for each stretch of numbers that is not there when a later one leaves."""
     gap = f"struct(found.known + 1 AS missing_from, one.{number} - 1 AS missing_to, one.at AS noticed_at)"
     found = (
-        f"aggregate({leaving}, struct(before.known AS known, CAST(array() AS array<{_GAP}>) AS gaps), (found, one) -> struct("
+        f"aggregate({leaving}, struct(before.pattern_known AS known, CAST(array() AS array<{_GAP}>) AS gaps), (found, one) -> struct("
         f"greatest(found.known, one.{number}) AS known, "
         f"IF(one.{number} > found.known + 1, array_append(found.gaps, {gap}), found.gaps) AS gaps), found -> found.gaps)"
     )

@@ -43,10 +43,10 @@ def inactivity(stream: "Stream", key: Key, *, time: str, after: str, at_most: in
     return stream.keyed(
         *key_of(key),
         state={"active": list_of(_RUN, at_most=at_most)},
-        on_row=step(set={"active": put_in, "silence": f"get({put_in}, 0).latest + {gone}"}),
+        on_row=step(set={"active": put_in, "pattern_silence": f"get({put_in}, 0).latest + {gone}"}),
         on_timer={
-            "silence": step(
-                set={"active": f"filter(active, {on})", "silence": f"get(filter(active, {on}), 0).latest + {gone}"},
+            "pattern_silence": step(
+                set={"active": f"filter(active, {on})", "pattern_silence": f"get(filter(active, {on}), 0).latest + {gone}"},
                 emit=emit(
                     *key_of(key),
                     "each.begun AS first_at",

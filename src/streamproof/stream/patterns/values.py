@@ -23,12 +23,12 @@ def running(stream: "Stream", key: Key, *, ttl: str, columns: Sequence[str] = ()
         What rows have beside the key and the sums, as `sp.emit` takes it.
     sums
         By name what it starts as and what each record adds: `balance=("0L", "amount_in_cents")`. A null adds nothing. Where it starts as a
-        `CAST(0 AS DECIMAL(18, 2))`, the sum keeps that type.
+        `CAST(0 AS DECIMAL(18, 2))`, the sum keeps that type, and is rounded to its digits with each record.
 
     Raises
     ------
     JobDefinitionError
-        Without a sum, or as `keyed` does.
+        Without a sum, or as `keyed` does: a fraction does not fit into "0L".
     """
     if not sums:
         raise JobDefinitionError("running() adds nothing up.", remedy='For example: balance=("0L", "amount_in_cents").')
@@ -51,12 +51,13 @@ def running(stream: "Stream", key: Key, *, ttl: str, columns: Sequence[str] = ()
 
 
 def _added(name: str, starts: str, what: str) -> str:
-    """A sum of decimals has more digits than its parts, so it is cast back to what it starts as."""
+    """A sum of decimals has more digits than its parts, so it is cast back to what it starts as; of other types a sum that does not fit is refused."""
     from sqlglot import exp
 
     found = parsed(starts)
     added = f"coalesce({name} + ({what}), {name})"
-    return f"CAST({added} AS {found.args['to'].sql(dialect='spark')})" if isinstance(found, exp.Cast) else added
+    decimal = isinstance(found, exp.Cast) and found.args["to"].this == exp.DataType.Type.DECIMAL
+    return f"CAST({added} AS {found.args['to'].sql(dialect='spark')})" if decimal else added
 
 
 def changes(stream: "Stream", key: Key, value: str, *, time: str, starts: str, ttl: str, columns: Sequence[str] = ()) -> "Stream":
@@ -84,13 +85,19 @@ def changes(stream: "Stream", key: Key, value: str, *, time: str, starts: str, t
     """
     return stream.keyed(
         *key_of(key),
-        state={"known": starts, "known_at": "CAST(NULL AS TIMESTAMP)"},
+        state={"pattern_known": starts, "pattern_known_at": "CAST(NULL AS TIMESTAMP)"},
         on_row=step(
             set={
-                "known": f"IF(known_at IS NULL OR {time} >= known_at, {value}, known)",
-                "known_at": f"greatest(known_at, {time})",
+                "pattern_known": f"IF(pattern_known_at IS NULL OR {time} >= pattern_known_at, {value}, pattern_known)",
+                "pattern_known_at": f"greatest(pattern_known_at, {time})",
             },
-            emit=emit(*key_of(key), *columns, "before.known AS was", "known AS now", when="NOT before.known <=> known"),
+            emit=emit(
+                *key_of(key),
+                *columns,
+                "before.pattern_known AS was",
+                "pattern_known AS now",
+                when="NOT before.pattern_known <=> pattern_known",
+            ),
         ),
         ttl=ttl,
     )

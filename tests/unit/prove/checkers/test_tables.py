@@ -8,6 +8,8 @@ from streamproof.core.verdict import Verdict
 from streamproof.prove.artifacts.history import OutputHistory, OutputRow
 from streamproof.prove.artifacts.table_versions import UsedTable, copy_of, versions_fixed
 from streamproof.prove.oracle.arrived import RowFate
+from streamproof.prove.scenario.scenario import Expect
+from streamproof.prove.sources.tables import batches_behind
 from unit.prove.small import FILE, PLAIN, RECORDS, check, faultless, only_finding, with_left
 
 UNKNOWN = "unknown"
@@ -92,3 +94,18 @@ def test_a_copy_that_is_gone_or_damaged_holds_nothing_and_a_torn_file_fixes_noth
     assert copy_of(tmp_path, "prices", "v1") is None
     assert copy_of(tmp_path, "prices", "v2") is None
     assert versions_fixed(tmp_path) == {0: {"prices": "v1"}}
+
+
+def test_a_table_that_held_something_newer_for_too_long_is_found_where_the_scenario_says_how_long_it_may(history):
+    used = using(history, USED, replace(USED, batch=1, behind=1), replace(USED, batch=2, behind=2))
+
+    finding = only_finding("expectations", replace(used, expectations=Expect(tables_behind_at_most=1)))
+
+    assert (finding.code, finding.batch) == ("table-behind", 2)
+    assert (finding.expected, finding.found) == ("at most 1 batch behind", "2 batches behind")
+    assert check("expectations", used).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("number", "batch", "behind"), [(0, 1, 0), (0, 2, 1), (0, 5, 4), (1, 2, 0), (1, 4, 1), (2, 9, 0)])
+def test_a_state_is_behind_from_the_batch_on_that_finds_the_next_one(number, batch, behind):
+    assert batches_behind([(0, "a"), (2, "b"), (4, "c")], number, batch) == behind

@@ -1,5 +1,7 @@
 """Tables of a scenario: what they hold, how they go on with the batches and with restarts, and what is refused."""
 
+from decimal import Decimal
+
 import pytest
 
 from streamproof.config import load
@@ -58,6 +60,30 @@ def test_a_table_holds_one_thing_after_another(files):
     first = held.states[0][1].to_pylist()
     assert [str(first[0][name]) for name in ("price", "since", "day")] == ["1.50", "2026-01-05 09:00:00+00:00", "2026-01-05"]
     assert first[1]["price"] is None
+
+
+def test_a_column_can_be_a_list_a_map_or_a_struct(files):
+    nested = """\
+[table.prices]
+schema = "sku string, seen array<struct<At: timestamp, paid: decimal(9,2)>>, by map<bigint, array<string>>, one struct<a int, b date>"
+rows = [
+  { sku = "0", seen = [{ At = "2026-01-05T09:00:00Z", paid = 1.5 }], by = { "7" = ["x", "y"] }, one = { a = 1 } },
+  { sku = "1", seen = [] },
+]
+"""
+    first, second = held_tables(*files(nested))["prices"].states[0][1].to_pylist()
+
+    assert (str(first["seen"][0]["At"]), first["seen"][0]["paid"]) == ("2026-01-05 09:00:00+00:00", Decimal("1.50"))
+    assert (first["by"], first["one"]) == ([(7, ["x", "y"])], {"a": 1, "b": None})
+    assert second == {"sku": "1", "seen": [], "by": None, "one": None}
+
+
+@pytest.mark.parametrize("declared", ["array<interval>", "map<string>", "struct<interval>", "array"])
+def test_a_type_that_is_not_known_is_said_by_its_column(files, declared):
+    table = f'[table.prices]\nschema = "sku string, odd {declared}"\nrows = [{{ sku = "0" }}]\n'
+
+    with pytest.raises(ScenarioError, match='cannot write the column "odd'):
+        held_tables(*files(table))
 
 
 def test_it_never_goes_back_and_a_start_is_ahead(files, tmp_path):

@@ -1,6 +1,5 @@
 package io.streamproof;
 
-import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,26 +7,26 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.spark.api.java.function.FlatMapGroupsWithStateFunction;
+import org.apache.spark.api.java.function.MapFunction;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoder;
 import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.KeyValueGroupedDataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.catalyst.expressions.JoinedRow;
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.streaming.GroupState;
 import org.apache.spark.sql.streaming.GroupStateTimeout;
 import org.apache.spark.sql.streaming.OutputMode;
-import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * Declared state of a key: each row changes it and gives rows by expressions, which Spark compiles; so do timers that are due.
@@ -48,15 +47,15 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
   private static final int KEY = 2;
   private static final int SET_BY = 3;
 
-  private final Rules rules;
+  private final KeyedRules rules;
   private final int time;
   private final int order;
   private final int place;
   private final int trace;
   private final int row;
-  private transient Tools tools;
+  private transient KeyedRules.Compiled tools;
 
-  private Keyed(Rules rules, int first) {
+  private Keyed(KeyedRules rules, int first) {
     this.rules = rules;
     this.time = first;
     this.order = first + 1;
@@ -66,75 +65,16 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
   }
 
   /**
-   * What a job declares.
-   *
-   * <p>Expressions come analysed, as projections of relations without a row: a column for each field of the state, or for each emission a list of
-   * rows. A row's own are over its columns and the state; a timer's over the columns of the key, the state, and the timer's instant. Emissions see
-   * the state as it has become, and then what it was before as a struct.
-   */
-  public static final class Rules implements Serializable {
-    private Accumulator.Template starts;
-    private Accumulator.Template key;
-    private Accumulator.Template bounds;
-    private Accumulator.Template lost;
-    private final List<Step> steps = new ArrayList<>();
-    private List<String> timers = List.of();
-    private int firstTimer;
-    private int firstOverflow;
-    private long ttl;
-    private boolean forgets;
-    private boolean traced;
-
-    /**
-     * @param starts the fields of a key without a state
-     * @param key the columns of the key, of a row
-     * @param bounds over the fields, these as they are bounded; null where none is
-     * @param lost over the fields, for each bounded one the list of rows of what it has lost
-     * @param timers their names: the last fields
-     * @param firstOverflow the number of the output of what the first bounded field loses
-     * @param ttl how long a key is remembered after the latest event time of its rows, microseconds; negative where for ever
-     * @param forgets false in a batch, which has no watermark
-     * @param traced whether rows have a trace
-     */
-    public Rules(
-        org.apache.spark.sql.classic.Dataset<?> starts,
-        org.apache.spark.sql.classic.Dataset<?> key,
-        org.apache.spark.sql.classic.Dataset<?> bounds,
-        org.apache.spark.sql.classic.Dataset<?> lost,
-        List<String> timers,
-        int firstOverflow,
-        long ttl,
-        boolean forgets,
-        boolean traced) {
-      this.starts = new Accumulator.Template(starts);
-      this.key = new Accumulator.Template(key);
-      this.bounds = bounds == null ? null : new Accumulator.Template(bounds);
-      this.lost = bounds == null ? null : new Accumulator.Template(lost);
-      this.timers = new ArrayList<>(timers);
-      this.firstTimer = this.starts.made.size() - timers.size();
-      this.firstOverflow = firstOverflow;
-      this.ttl = ttl;
-      this.forgets = forgets;
-      this.traced = traced;
-    }
-
-    /** What happens with a row, added first, and with each timer in their order; `outputs` has the number of the output of each emission. */
-    public void add(org.apache.spark.sql.classic.Dataset<?> fields, org.apache.spark.sql.classic.Dataset<?> emissions, List<Integer> outputs) {
-      steps.add(new Step(new Accumulator.Template(fields), outputs.isEmpty() ? null : new Accumulator.Template(emissions), new ArrayList<>(outputs)));
-    }
-  }
-
-  private record Step(Accumulator.Template fields, Accumulator.Template emissions, List<Integer> outputs) implements Serializable {}
-
-  /**
    * What comes out: `_place`, the number of the output, or one of the places above; `_row`, its bytes; `_records`, how many records are first in
    * a row by it; and `_trace`, what tells the row apart in a proof.
    *
    * @param rows what comes in, with more columns: `_number`, what puts rows of one time in order (null where nothing
    *     does), `_place`, a hash of the row (bigint), and `_trace` (string, null outside a proof)
    * @param columns the columns of the rows that expressions see, in the order of the relations that these are over
+   * @param begins the state of keys before the first batch: the columns of the key, `_latest` (bigint), and `_fields`, a struct; null for none
    */
-  public static Dataset<Row> of(Dataset<Row> rows, List<String> key, List<String> columns, String eventTime, Rules rules) {
+  public static Dataset<Row> of(
+      Dataset<Row> rows, List<String> key, List<String> columns, String eventTime, KeyedRules rules, Dataset<Row> begins) {
     StructType schema = rows.schema();
     List<String> names = List.of(schema.fieldNames());
     StructType seen = new StructType(columns.stream().map(name -> schema.apply(names.indexOf(name))).toArray(StructField[]::new));
@@ -160,16 +100,35 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
             .add("_records", DataTypes.LongType, false)
             .add("_trace", DataTypes.BinaryType);
     StructField[] keyFields = key.stream().map(name -> schema.apply(names.indexOf(name))).toArray(StructField[]::new);
-    return taken
-        .groupBy(key.stream().map(Keyed::column).toArray(Column[]::new))
-        .as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()))
-        .flatMapGroupsWithState(
-            new Keyed(rules, coming.size() - 5),
-            OutputMode.Update(),
-            Encoders.row(state),
-            Encoders.row(given),
-            rules.forgets ? GroupStateTimeout.EventTimeTimeout() : GroupStateTimeout.NoTimeout())
-        .select(column("_place"), column("_row"), column("_records"), column("_trace").cast(DataTypes.StringType).as("_trace"));
+    Column[] by = key.stream().map(Keyed::column).toArray(Column[]::new);
+    KeyValueGroupedDataset<Row, Row> ofKeys = taken.groupBy(by).as(Newest.exact(rows, new StructType(keyFields)), Newest.exact(rows, taken.schema()));
+    Keyed keyed = new Keyed(rules, coming.size() - 5);
+    Encoder<Row> kept = Encoders.row(state);
+    GroupStateTimeout ends = rules.forgets ? GroupStateTimeout.EventTimeTimeout() : GroupStateTimeout.NoTimeout();
+    Dataset<Row> made =
+        begins == null
+            ? ofKeys.flatMapGroupsWithState(keyed, OutputMode.Update(), kept, Encoders.row(given), ends)
+            : ofKeys.flatMapGroupsWithState(
+                keyed, OutputMode.Update(), kept, Encoders.row(given), ends, begun(begins, by, new StructType(keyFields), state));
+    return made.select(column("_place"), column("_row"), column("_records"), column("_trace").cast(DataTypes.StringType).as("_trace"));
+  }
+
+  /** The state of keys before the first batch, with no timer set. */
+  private static KeyValueGroupedDataset<Row, Row> begun(Dataset<Row> begins, Column[] by, StructType key, StructType state) {
+    List<Column> parts = new ArrayList<>(List.of(by));
+    parts.add(Packed.of(column("_fields"), (StructType) begins.schema().apply("_fields").dataType()).as("_value"));
+    parts.add(column("_latest"));
+    Dataset<Row> packed = begins.select(parts.toArray(Column[]::new));
+    int value = by.length;
+    int size = state.size();
+    MapFunction<Row, Row> asState =
+        row -> {
+          Object[] kept = new Object[size];
+          kept[VALUE] = row.get(value);
+          kept[LATEST] = row.get(value + 1);
+          return RowFactory.create(kept);
+        };
+    return packed.groupBy(by).as(Newest.exact(begins, key), Newest.exact(begins, packed.schema())).mapValues(asState, Encoders.row(state));
   }
 
   private static Column column(String name) {
@@ -178,7 +137,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
 
   @Override
   public Iterator<Row> call(Row key, Iterator<Row> rows, GroupState<Row> state) {
-    tools = tools == null ? new Tools(rules) : tools;
+    tools = tools == null ? rules.compiled() : tools;
     long watermark = rules.forgets ? state.getCurrentWatermarkMs() * 1000L : Long.MIN_VALUE;
     OfKey of = new OfKey(state.exists() ? state.get() : null, watermark);
     for (Row row : inOrder(rows)) {
@@ -205,56 +164,6 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
               .thenComparing(one -> (byte[]) one.get(trace), Comparator.nullsFirst(Arrays::compareUnsigned)));
     }
     return found;
-  }
-
-  /** The compiled expressions; each task has its own. */
-  private static final class Tools {
-    final UnsafeRow starts;
-    final UnsafeProjection key;
-    final UnsafeProjection bounds;
-    final UnsafeProjection lost;
-    final UnsafeProjection[] fields;
-    final UnsafeProjection[] emissions;
-    final int[][] sizes;
-    final int[] lostSizes;
-    final int size;
-    final int columns;
-    final int keys;
-
-    Tools(Rules rules) {
-      starts = compiled(rules.starts).apply(InternalRow.empty()).copy();
-      size = rules.starts.made.size();
-      key = compiled(rules.key);
-      keys = rules.key.made.size();
-      columns = rules.key.columns.size();
-      bounds = rules.bounds == null ? null : compiled(rules.bounds);
-      lost = rules.bounds == null ? null : compiled(rules.lost);
-      int count = rules.steps.size();
-      fields = new UnsafeProjection[count];
-      emissions = new UnsafeProjection[count];
-      sizes = new int[count][];
-      for (int number = 0; number < count; number++) {
-        Step step = rules.steps.get(number);
-        fields[number] = compiled(step.fields);
-        if (step.emissions != null) {
-          emissions[number] = compiled(step.emissions);
-          sizes[number] = sizes(step.emissions);
-        }
-      }
-      lostSizes = rules.bounds == null ? new int[0] : sizes(rules.lost);
-    }
-
-    private static UnsafeProjection compiled(Accumulator.Template template) {
-      return UnsafeProjection.create(
-          CollectionConverters.asScala(template.made).toSeq(), CollectionConverters.asScala(template.columns).toSeq());
-    }
-
-    /** How many columns the rows in each list have. */
-    private static int[] sizes(Accumulator.Template lists) {
-      return lists.made.stream()
-          .mapToInt(one -> ((StructType) ((ArrayType) one.dataType()).elementType()).size())
-          .toArray();
-    }
   }
 
   /** The state of a key while a batch changes it, and the rows that this gives. */
@@ -288,9 +197,9 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
         latest = Long.MIN_VALUE;
       }
       UnsafeRow columns = Packed.row((byte[]) given.get(row), tools.columns);
-      if (fields == null) {
-        fields = tools.starts.copy();
-        key = setBy.length == 0 ? null : tools.key.apply(columns).getBytes();
+      fields = fields == null ? tools.starts.copy() : fields;
+      if (key == null && setBy.length > 0) {
+        key = tools.key.apply(columns).getBytes();
       }
       latest = Math.max(latest, instant);
       byte[] by = (byte[]) given.get(trace);
@@ -339,7 +248,7 @@ public final class Keyed implements FlatMapGroupsWithStateFunction<Row, Row, Row
       if (tools.emissions[number] != null) {
         InternalRow was = new GenericInternalRow(due == null ? new Object[] {before} : new Object[] {before, due});
         UnsafeRow lists = tools.emissions[number].apply(new JoinedRow(new JoinedRow(given, fields), was));
-        List<Integer> outputs = rules.steps.get(number).outputs;
+        List<Integer> outputs = rules.steps.get(number).outputs();
         int[] counts = new int[rules.firstOverflow];
         for (int emission = 0; emission < outputs.size(); emission++) {
           int output = outputs.get(emission);

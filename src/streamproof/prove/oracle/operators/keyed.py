@@ -1,16 +1,17 @@
 """The twin of declared state: which row or timer meets which state, in which order; what an expression gives plain Python works out (`sql`)."""
 
 import itertools
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from streamproof.errors import ScenarioError
 from streamproof.prove.oracle import sql
+from streamproof.prove.oracle.declared import REMEDY, REQUIRED, Does, columns_read, does, typed, value
 from streamproof.prove.oracle.durations import micros
 from streamproof.prove.oracle.operators.twin import Arriving, Held, State, Step, Twin
 from streamproof.prove.oracle.rows import LATE, Row, Side
+from streamproof.prove.oracle.tables import PlainTable
 from streamproof.prove.oracle.trace import event_id
 
 Key = tuple[Any, ...]
@@ -20,25 +21,7 @@ _MILLISECOND = 1_000
 _END_OF_TIME = 2**61
 """A watermark beyond it is that of a batch query."""
 _OWN = ("before", "each", "timer")
-_PLACE = re.compile(r"\s*(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Emission:
-    """Rows of a step: a value for each column, the condition, the list of which each element makes one, the output ("" for the main one)."""
-
-    columns: Mapping[str, sql.Value]
-    when: sql.Value | None
-    each: sql.Value | None
-    to: str
-
-
-@dataclass(frozen=True)
-class Does:
-    """What a row or a timer does: what becomes of fields (and of an entry, where that is said too), and what rows there are."""
-
-    sets: Sequence[tuple[str, sql.Value | None, bool, sql.Value]]
-    emits: Sequence[Emission]
+_INSTANT = sql.typed_by("CAST(NULL AS TIMESTAMP)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +40,8 @@ class Keyed(Twin):
         How long it lasts after the latest row; None for ever.
     names
         The columns of rows that are read.
+    initial
+        The table with the state before the first batch, and its column with the time of the latest row of a key.
     """
 
     keeps: ClassVar[bool] = True
@@ -73,6 +58,7 @@ class Keyed(Twin):
     ttl_us: int | None
     names: tuple[str, ...]
     order_by: str | None = None
+    initial: tuple[str, str | None] | None = None
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> "Keyed":
@@ -85,25 +71,30 @@ class Keyed(Twin):
             return cls(
                 tuple(given["key"]),
                 {name.lower(): name for name in said},
-                {name.lower(): sql.value_of(text) for name, text in said.items()},
-                {name.lower(): sql.typed_by(text) for name, text in said.items()},
+                {name.lower(): value(f"state {name}", text) for name, text in said.items()},
+                {name.lower(): typed(name, text) for name, text in said.items()},
                 {name.lower(): one.at_most for name, one in given["state"].items() if getattr(one, "at_most", None) is not None},
-                _does(given["on_row"]),
-                {name.lower(): _does(step) for name, step in timers.items()},
+                does("on_row", given["on_row"]),
+                {name.lower(): does(f"on_timer {name}", step) for name, step in timers.items()},
                 None if given["ttl"] == "never" else micros(given["ttl"]),
-                _columns(given["on_row"], [*map(str.lower, said), *_OWN]),
+                columns_read(given["on_row"], [*map(str.lower, said), *_OWN]),
                 given.get("order_by"),
+                None if (begins := given.get("initial")) is None else (begins.table, begins.at),
             )
         except sql.NotModelled as problem:
-            raise ScenarioError(
-                f"keyed(): {problem}.",
-                required="A proof works out in plain Python what Spark gives: docs/reference/keyed.md lists the expressions that it knows.",
-                remedy="Write it in those, or move that part into transform() before keyed(), which both sides take from Spark.",
-            ) from problem
+            raise ScenarioError(f"keyed(): {problem}.", required=REQUIRED, remedy=REMEDY) from problem
 
     @property
     def columns(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.key, *self.names, *([] if self.order_by is None else [self.order_by])]))
+
+    @property
+    def begins_with(self) -> str | None:
+        return None if self.initial is None else self.initial[0]
+
+    @property
+    def declares(self) -> tuple[str, ...]:
+        return tuple(self.called.values())
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -114,34 +105,6 @@ class Keyed(Twin):
 
     def begin(self, delay_us: int) -> State:
         return OfKeys(self)
-
-
-def _does(step: Any) -> Does:
-    sets = []
-    for place, text in step.set.items():
-        found = _PLACE.fullmatch(place)
-        assert found is not None, "the job function has been called"
-        inside = sql.value_of(found[2]) if found[2] else None
-        sets.append((found[1].lower(), inside, found[2] is not None, sql.value_of(text)))
-    emits = [
-        Emission(
-            {name: sql.value_of(text) for name, text in one.columns.items()},
-            None if one.when is None else sql.value_of(one.when),
-            None if one.each is None else sql.value_of(one.each),
-            one.to or "",
-        )
-        for one in step.emits
-    ]
-    return Does(sets, emits)
-
-
-def _columns(step: Any, own: Sequence[str]) -> tuple[str, ...]:
-    """The columns of rows that a step reads."""
-    texts = [*step.set.values(), *(found[2] for place in step.set if (found := _PLACE.fullmatch(place)) and found[2])]
-    for one in step.emits:
-        texts += [*one.columns.values(), *(text for text in (one.when, one.each) if text is not None)]
-    names = (name for text in texts for name in sql.names_in(text))
-    return tuple(dict.fromkeys(name for name in names if name.split(".")[0].lower() not in own))
 
 
 @dataclass
@@ -161,6 +124,34 @@ class OfKeys(State):
     twin: Keyed
     known: dict[Key, _Known] = field(default_factory=dict)
     ambiguous: list[Key] = field(default_factory=list)
+
+    def begins(self, tables: Mapping[str, PlainTable]) -> None:
+        """Each row of the table is a key with its fields, and no timer; one with a null in its key is none."""
+        if self.twin.initial is None:
+            return
+        table, at = self.twin.initial
+        fields = [called for name, called in self.twin.called.items() if name not in self.twin.on_timer]
+        asked = (*self.twin.key, *fields, *([] if at is None else [at]))
+        for row in tables[table].rows:
+            missing = next((name for name in asked if name not in row), None)
+            if missing is not None:
+                raise ScenarioError(
+                    f"keyed(): the table {table} has no column {missing}.",
+                    required=f"It has {', '.join(asked)}, and perhaps others.",
+                )
+            key = tuple(row[name] for name in self.twin.key)
+            if None in key:
+                continue
+            latest_us = 0 if at is None else _INSTANT(row[at])
+            if latest_us is None:
+                raise ScenarioError(f"keyed(): the table {table} has a row without {at}, from which ttl counts.")
+            known = self._anew(key, latest_us)
+            known.fields |= {
+                name: self.twin.typed[name](_as_map(row[called]) if isinstance(known.fields[name], Mapping) else row[called])
+                for name, called in self.twin.called.items()
+                if name not in self.twin.on_timer
+            }
+            self.known[key] = known
 
     def step(self, *coming: Arriving) -> Step:
         (arriving,) = coming
@@ -198,8 +189,7 @@ class OfKeys(State):
             if known is not None and ttl_us is not None and not self._timers(known) and known.latest_us + ttl_us <= time_us:
                 known = None
             if known is None:
-                by_name = {name.lower(): value for name, value in zip(self.twin.key, key, strict=True)}
-                known = _Known(by_name, {name: start({}) for name, start in self.twin.starts.items()}, time_us)
+                known = self._anew(key, time_us)
             known.latest_us = max(known.latest_us, time_us)
             self._take(known, row, batch)
         assert known is not None, "a key has a row, or a state that ends"
@@ -208,6 +198,10 @@ class OfKeys(State):
             self.known.pop(key, None)
         else:
             self.known[key] = known
+
+    def _anew(self, key: Key, time_us: int) -> _Known:
+        by_name = {name.lower(): value for name, value in zip(self.twin.key, key, strict=True)}
+        return _Known(by_name, {name: start({}) for name, start in self.twin.starts.items()}, time_us)
 
     def _place(self, row: Row) -> tuple[Any, ...]:
         """By time, and then by a column, where the job names one: a row without a value comes first."""
@@ -256,7 +250,7 @@ class OfKeys(State):
         seen = {**values, **after, "before": before}
         counts: dict[str, int] = {}
         for one in does.emits:
-            for made in _rows(one, seen):
+            for made in one.rows(seen):
                 batch.add(one.to, trace, counts.get(one.to, 0), made)
                 counts[one.to] = counts.get(one.to, 0) + 1
         for name, elements in lost.items():
@@ -265,15 +259,12 @@ class OfKeys(State):
         return set(counts)
 
     def _set(self, before: Mapping[str, Any], does: Does, seen: Mapping[str, Any]) -> dict[str, Any]:
-        try:
-            after = dict(before)
-            for name, inside, is_part, value in does.sets:
-                found = value(seen)
-                if is_part:
-                    found = (*after[name], found) if inside is None else _entry(after[name], inside(seen), found)
-                after[name] = self.twin.typed[name](found)
-        except sql.Refused as problem:
-            raise ScenarioError(f"keyed(): Spark would stop the job: {problem}.") from problem
+        after = dict(before)
+        for name, inside, is_part, becomes in does.sets:
+            found = becomes(seen)
+            if is_part:
+                found = (*after[name], found) if inside is None else _entry(after[name], inside(seen), found)
+            after[name] = self.twin.typed[name](found)
         return after
 
     def _bound(self, fields: dict[str, Any]) -> dict[str, list[Any]]:
@@ -325,24 +316,15 @@ class _Batch:
         self.others.setdefault(("overflow", name), []).append(Row((f"{trace}#{number}" if number else trace,), None, values))
 
 
-def _rows(one: Emission, seen: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    try:
-        if one.when is not None and one.when(seen) is not True:
-            return
-        if one.each is None:
-            yield {name: value(seen) for name, value in one.columns.items()}
-            return
-        for element in one.each(seen) or ():
-            there = {**seen, "each": element}
-            yield {name: value(there) for name, value in one.columns.items()}
-    except sql.Refused as problem:
-        raise ScenarioError(f"keyed(): Spark would stop the job: {problem}.") from problem
-
-
 def _entry(found: Mapping[Any, Any], key: Any, value: Any) -> dict[Any, Any]:
     """A map with an entry, which is then its last; without it where key or value is null."""
     others = {one: other for one, other in found.items() if one != key}
     return others if key is None or value is None else {**others, key: value}
+
+
+def _as_map(value: Any) -> Any:
+    """A map as files of a table give it: its entries."""
+    return dict(value) if isinstance(value, tuple) else value
 
 
 def _is_late(row: Row, bound_us: int) -> bool:

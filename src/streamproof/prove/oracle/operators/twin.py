@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from streamproof.prove.oracle.rows import REJECTED, Row, Side, WindowContents, WindowKey
-from streamproof.prove.oracle.tables import HoldsRules, LooksUp
+from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.oracle.windows import PlainWindow
 
 
@@ -163,6 +163,9 @@ class Grouped:
 class State(ABC):
     """What an operator does from batch to batch."""
 
+    def begins(self, tables: Mapping[str, PlainTable]) -> None:  # noqa: B027 -- of most states nothing is there before
+        """What it holds before the first batch, from what tables hold then."""
+
     @abstractmethod
     def step(self, *coming: Arriving) -> Step:
         """What it makes of a batch, of which this comes by each of its inputs."""
@@ -220,8 +223,13 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables that it looks rows up in."""
-        return ()
+        """The tables that it looks rows up in, or begins with."""
+        return () if self.begins_with is None else (self.begins_with,)
+
+    @property
+    def begins_with(self) -> str | None:
+        """The table with its state before the first batch."""
+        return None
 
     @property
     def leaves_out(self) -> bool:
@@ -239,6 +247,11 @@ class Twin(ABC):  # noqa: B024 -- what a kind does not say is as it stands here
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of rows that it looks at, beside the event time."""
+        return ()
+
+    @property
+    def declares(self) -> tuple[str, ...]:
+        """The fields that the job declares in it: no column of rows has the name of one."""
         return ()
 
     @property

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from streamproof.prove.oracle.instants import Instant
 from streamproof.prove.oracle.sql import lists, names, numbers, truth
 from streamproof.prove.oracle.sql.made import FUNCTIONS, MAKERS, SPECIAL, Env, NotModelled, Refused, Value, made, parsed
 
@@ -41,7 +42,7 @@ def names_in(text: str) -> tuple[str, ...]:
 def typed_by(text: str) -> Callable[[Any], Any]:
     """Any value as one of the type of an expression, where that is a cast or a literal of a type; else as it is."""
     node = parsed(text)
-    return numbers.cast(node.args["to"], asked=False) if isinstance(node, exp.Cast) else lambda value: value
+    return numbers.cast(node.args["to"], fills=True) if isinstance(node, exp.Cast) else lambda value: value
 
 
 def modelled() -> list[str]:
@@ -49,4 +50,4 @@ def modelled() -> list[str]:
     return sorted({kind.__name__ for kind in MAKERS} | set(FUNCTIONS) | set(SPECIAL))
 
 
-__all__ = ["Env", "NotModelled", "Refused", "Value", "modelled", "names_in", "rank", "typed_by", "value_of"]
+__all__ = ["Env", "Instant", "NotModelled", "Refused", "Value", "modelled", "names_in", "rank", "typed_by", "value_of"]

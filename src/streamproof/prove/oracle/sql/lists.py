@@ -86,6 +86,8 @@ def _reduce(node: exp.Reduce) -> Value:
 
 
 def _bracket(node: exp.Bracket) -> Value:
+    if node.args.get("safe"):
+        raise NotModelled("the plain model has no try_element_at()")
     of, (index,) = made(node.this), [made(one) for one in node.expressions]
     offset = int(node.args.get("offset") or 0)
 
@@ -119,6 +121,9 @@ def _slice(node: exp.ArraySlice) -> Value:
 
 
 def _sorted(node: exp.ArraySort) -> Value:
+    """sort_array() has nulls where the least values are, array_sort() at the end."""
+    first = node.args.get("nulls_first")
+    at_the_end = "asc" not in node.args and first is not None and not first.this
     of, ascending = made(node.this), made(node.args.get("asc") or node.args.get("expression") or exp.true())
 
     def value(env: Env) -> Any:
@@ -129,7 +134,7 @@ def _sorted(node: exp.ArraySort) -> Value:
             sorted((one for one in found if one is not None), key=rank, reverse=not up),
             [one for one in found if one is None],
         )
-        return tuple([*nulls, *there] if up else [*there, *nulls])
+        return tuple([*nulls, *there] if up and not at_the_end else [*there, *nulls])
 
     return value
 

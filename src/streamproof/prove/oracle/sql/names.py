@@ -21,6 +21,8 @@ def _path(parts: list[str]) -> Value:
     def value(env: Env) -> Any:
         if whole in env:
             return env[whole]
+        if root not in env:
+            raise NotModelled(f"nothing is called {root} there")
         found = env[root]
         for field in fields:
             found = None if found is None else _field(found, field)
@@ -32,7 +34,10 @@ def _path(parts: list[str]) -> Value:
 def _field(struct: Any, name: str) -> Any:
     if not isinstance(struct, Mapping):
         raise NotModelled(f"the plain model does not know the field {name} of a column")
-    return next(value for key, value in struct.items() if key.lower() == name)
+    found = [value for key, value in struct.items() if key.lower() == name]
+    if not found:
+        raise NotModelled(f"the plain model does not know the field {name} of a column")
+    return found[0]
 
 
 def _dot(node: exp.Dot) -> Value:

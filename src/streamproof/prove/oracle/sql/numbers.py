@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 from typing import Any
 
 from sqlglot import exp
 
 from streamproof.core.clock import to_micros
+from streamproof.prove.oracle.instants import Instant
 from streamproof.prove.oracle.sql.made import FUNCTIONS, MAKERS, SPECIAL, Env, NotModelled, Refused, Value, made, no, of_one, of_two
 
 _UNITS = {
@@ -20,11 +22,11 @@ _UNITS = {
     "DAY": 864 * 10**8,
     "WEEK": 6048 * 10**8,
 }
+_DIGITS = 38
 _INTEGERS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
-_LIKE_AN_INSTANT = 10**14
 
 
-def _together(one: Any, other: Any) -> tuple[Any, Any]:
+def together(one: Any, other: Any) -> tuple[Any, Any]:
     """Two numbers in one kind, as Spark widens them."""
     if isinstance(one, float) or isinstance(other, float):
         return float(one), float(other)
@@ -41,16 +43,23 @@ def _arithmetic(does: Callable[[Any, Any], Any]) -> Callable[[Any], Value]:
             one, other = left(env), right(env)
             if one is None or other is None:
                 return None
-            return _within(does(*_together(one, other)), 64)
+            one, other = together(one, other)
+            with _digits(one):
+                return _within(does(one, other), 64)
 
         return value
 
     return make
 
 
+def _digits(number: Any) -> AbstractContextManager[Any]:
+    """Decimals have up to 38 digits."""
+    return localcontext(prec=_DIGITS) if isinstance(number, Decimal) else nullcontext()
+
+
 def _within(number: Any, bits: int) -> Any:
     if isinstance(number, int) and not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
-        raise Refused(f"{number} does not fit {bits} bits")
+        raise Refused(f"a number that does not fit {bits} bits")
     return number
 
 
@@ -84,21 +93,23 @@ def _interval(node: exp.Interval) -> Value:
 
 
 def _cast_node(node: exp.Cast) -> Value:
-    of, typed = made(node.this), cast(node.args["to"], asked=not isinstance(node.this, exp.Literal))
+    if node.args.get("safe"):
+        raise NotModelled("the plain model has no try_cast()")
+    of, typed = made(node.this), cast(node.args["to"])
     return lambda env: typed(of(env))
 
 
-def cast(type_: exp.DataType, *, asked: bool = True) -> Callable[[Any], Any]:
-    """A value as one of a type; `asked` where a job writes CAST, which of an instant gives its seconds."""
+def cast(type_: exp.DataType, *, fills: bool = False) -> Callable[[Any], Any]:
+    """A value as one of a type; `fills` where a field takes it: Spark refuses a job of which a field would cut values."""
     name = type_.this.name
     inner = [
-        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one, asked=asked)
+        cast(one.args["kind"] if isinstance(one, exp.ColumnDef) else one, fills=fills)
         for one in type_.expressions
         if not isinstance(one, exp.DataTypeParam)
     ]
     makers: dict[str, Callable[[Any], Any]] = {
-        **{kind: _as_integer(bits, asked=asked) for kind, bits in _INTEGERS.items()},
-        "DOUBLE": lambda value: float(value),
+        **{kind: _as_integer(bits, fills=fills) for kind, bits in _INTEGERS.items()},
+        "DOUBLE": lambda value: _read(float, value),
         "DECIMAL": _as_decimal(type_),
         "TEXT": _as_text,
         "VARCHAR": _as_text,
@@ -116,15 +127,25 @@ def cast(type_: exp.DataType, *, asked: bool = True) -> Callable[[Any], Any]:
     return lambda value: None if value is None else make(value)
 
 
+def _read(make: Callable[[Any], Any], value: Any) -> Any:
+    """A text as a value; the error does not say the text, which may be anybody's."""
+    try:
+        return make(value)
+    except (ValueError, ArithmeticError) as problem:
+        raise Refused("a cast of a text that is none of the type") from problem
+
+
 def _finite(value: Any) -> Any:
     return no("a whole number of NaN or of infinity") if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_integer(bits: int, *, asked: bool) -> Callable[[Any], Any]:
+def _as_integer(bits: int, *, fills: bool) -> Callable[[Any], Any]:
     def cast(value: Any) -> Any:
-        if asked and isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LIKE_AN_INSTANT:
-            return no("a cast of what may be an instant to a number")
-        return _within(int(_finite(value)), bits)
+        if fills and isinstance(value, float | Decimal) and value != int(_finite(value)):
+            raise Refused("a fraction does not fit a field of whole numbers")
+        if isinstance(value, Instant):
+            return no("a cast of an instant to a number: take unix_seconds()")
+        return _within(_read(int, _finite(value)), bits)
 
     return cast
 
@@ -134,11 +155,10 @@ def _as_decimal(type_: exp.DataType) -> Callable[[Any], Any]:
     precision, scale = sizes[0], sizes[1] if len(sizes) > 1 else 0
 
     def cast(value: Any) -> Any:
-        found = Decimal(repr(_finite(value)) if isinstance(value, float) else value).quantize(
-            Decimal(1).scaleb(-scale), ROUND_HALF_UP
-        )
+        said = _read(Decimal, repr(_finite(value)) if isinstance(value, float) else value)
+        found = _rounded_to(said, scale)
         if abs(found) >= Decimal(10) ** (precision - scale):
-            raise Refused(f"{found} does not fit decimal({precision},{scale})")
+            raise Refused(f"a number that does not fit decimal({precision},{scale})")
         return found
 
     return cast
@@ -152,9 +172,16 @@ def _as_text(value: Any) -> Any:
 
 def _as_instant(value: Any) -> Any:
     if isinstance(value, str):
-        found = datetime.fromisoformat(value)
-        return to_micros(found if found.tzinfo else found.replace(tzinfo=UTC))
-    return value if isinstance(value, int) else no("a cast to an instant")
+        found = _read(datetime.fromisoformat, value)
+        return Instant(to_micros(found if found.tzinfo else found.replace(tzinfo=UTC)))
+    return Instant(value) if isinstance(value, int) else no("a cast to an instant")
+
+
+def _rounded_to(number: Decimal, scale: int) -> Decimal:
+    try:
+        return number.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, Context(prec=2 * _DIGITS))
+    except InvalidOperation as problem:
+        raise Refused(f"a number of more than {_DIGITS} digits") from problem
 
 
 def _rounded(node: exp.Round) -> Value:
@@ -162,10 +189,10 @@ def _rounded(node: exp.Round) -> Value:
 
     def value(env: Env) -> Any:
         found, scale = of(env), places(env)
-        if found is None or isinstance(found, int) or (isinstance(found, float) and not math.isfinite(found)):
+        if found is None or (isinstance(found, float) and not math.isfinite(found)):
             return found
-        said = Decimal(repr(found) if isinstance(found, float) else found).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-        return float(said) if isinstance(found, float) else said
+        said = _rounded_to(Decimal(repr(found) if isinstance(found, float) else found), scale)
+        return type(found)(said)
 
     return value
 
@@ -201,14 +228,14 @@ MAKERS |= {
     exp.Round: _rounded,
     exp.Interval: _interval,
     exp.Cast: _cast_node,
-    exp.UnixMicros: of_one(lambda found: found),
+    exp.UnixMicros: of_one(int),
     exp.UnixMillis: of_one(lambda found: found // 1_000),
     exp.UnixSeconds: of_one(lambda found: found // 1_000_000),
     exp.IsNan: _is_nan,
 }
 FUNCTIONS |= {
     "pmod": lambda one, other: one % other if other > 0 else no("pmod by a negative number"),
-    "timestamp_micros": lambda found: found,
-    "timestamp_millis": lambda found: found * 1_000,
+    "timestamp_micros": Instant,
+    "timestamp_millis": lambda found: Instant(found * 1_000),
 }
 SPECIAL |= dict.fromkeys(("bigint", "double", "int"), _as_function)

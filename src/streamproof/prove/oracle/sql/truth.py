@@ -7,7 +7,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from streamproof.prove.oracle.sql.made import MAKERS, SPECIAL, Env, NotModelled, Value, made
+from streamproof.prove.oracle.sql.made import MAKERS, SPECIAL, Env, NotModelled, Value, made, no
+from streamproof.prove.oracle.sql.numbers import together
 
 
 def rank(value: Any) -> Any:
@@ -21,13 +22,23 @@ def rank(value: Any) -> Any:
     return tuple((part is not None, rank(part)) for part in value) if isinstance(value, tuple) else value
 
 
+def _ranks(one: Any, other: Any) -> tuple[Any, Any]:
+    """Two values, neither of them null, as they are compared: numbers in one kind, so that a double of 0.1 is the decimal 0.1."""
+    numbers = [isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in (one, other)]
+    if any(numbers) and (isinstance(one, str) or isinstance(other, str)):
+        no("a comparison of a text with a number or an instant: CAST one of them")
+    if all(numbers):
+        one, other = together(one, other)
+    return rank(one), rank(other)
+
+
 def _compared(does: Callable[[Any, Any], bool]) -> Callable[[Any], Value]:
     def make(node: Any) -> Value:
         left, right = made(node.this), made(node.expression)
 
         def value(env: Env) -> Any:
             one, other = left(env), right(env)
-            return None if one is None or other is None else does(rank(one), rank(other))
+            return None if one is None or other is None else does(*_ranks(one, other))
 
         return value
 
@@ -35,7 +46,10 @@ def _compared(does: Callable[[Any, Any], bool]) -> Callable[[Any], Value]:
 
 
 def same(one: Any, other: Any) -> bool:
-    return (one is None) == (other is None) and (one is None or bool(rank(one) == rank(other)))
+    if one is None or other is None:
+        return one is other
+    mine, theirs = _ranks(one, other)
+    return bool(mine == theirs)
 
 
 def _null_safe(node: Any) -> Value:
@@ -89,6 +103,8 @@ def _in(node: exp.In) -> Value:
         found, others = of(env), [one(env) for one in those]
         if found is None:
             return None
+        if any(isinstance(one, float) for one in (found, *others)):  # all of them have one type
+            found, *others = [float(one) if isinstance(one, int | Decimal) else one for one in (found, *others)]
         return True if any(one is not None and same(found, one) for one in others) else None if None in others else False
 
     return value
@@ -108,13 +124,9 @@ def _case(node: exp.Case) -> Value:
     default = made(node.args.get("default") or exp.Null())
 
     def value(env: Env) -> Any:
-        return next((then(env) for condition, then in whens if condition(env) is True), None) if _any(whens, env) else default(env)
+        return next((then for condition, then in whens if condition(env) is True), default)(env)
 
     return value
-
-
-def _any(whens: list[tuple[Value, Value]], env: Env) -> bool:
-    return any(condition(env) is True for condition, _ in whens)
 
 
 def _coalesce(node: exp.Coalesce) -> Value:

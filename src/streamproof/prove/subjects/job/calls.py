@@ -74,9 +74,16 @@ class AskedStream:
         return AskedStream(self.asked.then("latest", key=key, order_by=order_by, within=within))
 
     def keyed(
-        self, *key: str, state: Any, on_row: Any, on_timer: Any = None, ttl: str | None = None, order_by: str | None = None
+        self,
+        *key: str,
+        state: Any,
+        on_row: Any,
+        on_timer: Any = None,
+        ttl: str | None = None,
+        order_by: str | None = None,
+        initial: Any = None,
     ) -> "AskedStream":
-        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by}
+        asked = {"state": state, "on_row": on_row, "on_timer": on_timer, "ttl": ttl, "order_by": order_by, "initial": initial}
         return AskedStream(self.asked.then("keyed", key=key, **asked))
 
     def window(
@@ -164,7 +171,7 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
         job = load_job(config)
         try:
             returned: Any = job.function(**{name: stream_of(name) for name in job.sources})
-            outputs: Mapping[str, Any] = returned.asked_for
+            outputs = streams_in(returned)
         except StreamproofError:
             raise
         except Exception as problem:  # it is the user's function: anything can happen in it
@@ -172,7 +179,13 @@ def calls_of(config: "JobConfig") -> Mapping[str, Asked]:
                 f"The job {job.name} failed when a proof called it to write down what it asks for: {type(problem).__name__}: {problem}",
                 required="A proof calls the function with streams that have the public methods of sp.Stream and nothing else.",
             ) from problem
-    return {name: output.asked for name, output in outputs.items() if isinstance(output, AskedStream)}
+    return {name: output.asked for name, output in outputs.items()}
+
+
+def streams_in(outputs: Any) -> Mapping[str, AskedStream]:
+    """The main outputs of what a job returned that was called while `written_down`."""
+    given: Mapping[str, Any] = outputs.asked_for
+    return {name: output for name, output in given.items() if isinstance(output, AskedStream)}
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from streamproof.prove.subjects.job.exactly import require_takes, with_exactly
 from streamproof.prove.subjects.job.exercised import require_known
 from streamproof.prove.subjects.job.imported import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.subjects.job.last_rows import facts_in
+from streamproof.prove.subjects.job.reporting import events_called
 from streamproof.prove.subjects.job.subject import JobSubject, exercises_of
 from streamproof.prove.subjects.job.writing import add_edges, data_of, make_events, write_scenario
 from streamproof.prove.subjects.subject import Preparation
@@ -31,7 +32,7 @@ class JobPreparation(Preparation):
 
     def __init__(self, config: JobConfig, scenario: Scenario, exactly: Exactly | None = None) -> None:
         self.config, self.scenario, self._exactly = config, scenario, exactly
-        self.name, self.noun = config.name, next(iter(config.source))
+        self.name, self.noun = config.name, events_called(config)
         self.seed, self.batches, self.events = scenario.seed, scenario.batches, scenario.events
         self.records = scenario.events * len(config.source)
         self.spark, self.stores = config.spark, scenario.environment

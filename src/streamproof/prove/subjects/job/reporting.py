@@ -86,11 +86,15 @@ def _not_compared(subject: Reported) -> list[NotCompared]:
     return found
 
 
+def events_called(config: JobConfig) -> str:
+    """What the events of a job are called together: "trades" as its source is, "events" where it has several."""
+    return next(iter(config.source)) if len(config.source) == 1 else "events"
+
+
 def _title(subject: Reported) -> str:
-    noun = next(iter(subject.config.source))
     return (
         subject.scenario.title
-        or f"{len(subject.written.events):,} {noun}, seed {subject.scenario.seed}, {subject.scenario.batches} batches"
+        or f"{len(subject.written.events):,} {events_called(subject.config)}, seed {subject.scenario.seed}, {subject.scenario.batches} batches"
     )
 
 

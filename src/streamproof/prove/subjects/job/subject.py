@@ -54,7 +54,7 @@ from streamproof.prove.subjects.job.handwritten import handwritten_fates, handwr
 from streamproof.prove.subjects.job.last_rows import facts_in, keeps_last, one_of_key
 from streamproof.prove.subjects.job.own_sinks import harvest_own
 from streamproof.prove.subjects.job.plain_rows import plain_rows
-from streamproof.prove.subjects.job.reporting import report_of
+from streamproof.prove.subjects.job.reporting import events_called, report_of
 from streamproof.prove.subjects.job.shipped import shipped_equals_proved
 from streamproof.prove.subjects.job.summing_up import account_of, batches_of
 from streamproof.prove.subjects.job.table_states import TableStates, states_of, with_tables
@@ -142,7 +142,8 @@ class JobSubject(Subject):
     def models(self) -> Mapping[str, Model]:
         """The plain model of each query."""
         traces = self.written.traces_of_file
-        return {query: Model(found.query, found.arrived, traces, found.by_tables) for query, found in self.arrivals.items()}
+        tables = {name: [one.state for one in states] for name, states in self.table_states.items()}
+        return {query: Model(found.query, found.arrived, traces, found.by_tables, tables) for query, found in self.arrivals.items()}
 
     @property
     def prefix(self) -> str:  # type: ignore[override]
@@ -301,8 +302,8 @@ class JobSubject(Subject):
 
     @property
     def noun(self) -> str:  # type: ignore[override]
-        """What one event is called: "trade" where the source is called trades."""
-        name = next(iter(self.config.source))
+        """What one event is called: "trade" where the only source is called trades."""
+        name = events_called(self.config)
         return name[:-1] if name.endswith("s") and not name.endswith("ss") else "event"
 
     def called(self, trace: str) -> str:

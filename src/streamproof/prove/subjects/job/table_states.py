@@ -16,7 +16,7 @@ from streamproof.prove.artifacts.table_versions import Rows, UsedTable, copy_of,
 from streamproof.prove.oracle.arrived import BatchRead, Tables, plain
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.scenario.generate import TRACE
-from streamproof.prove.sources.tables import HeldTable, state_of
+from streamproof.prove.sources.tables import HeldTable, batches_behind, state_of
 from streamproof.stream.names import FOUND, quoted
 
 if TYPE_CHECKING:
@@ -154,7 +154,9 @@ def with_tables(
             number = _number(copy_of(checkpoint, name, version), states[name], range(earliest, latest + 1))
             chosen.append((name, latest if number is None else number))
             if read.effective:
-                used.append(UsedTable(read.batch, name, version, fixed.get(read.batch, {}).get(name, ""), number, earliest, latest))
+                pinned = fixed.get(read.batch, {}).get(name, "")
+                behind = 0 if number is None else batches_behind(held, number, read.batch)
+                used.append(UsedTable(read.batch, name, version, pinned, number, earliest, latest, behind))
         batches.append(replace(read, tables=tuple(chosen)))
     return replace(left, batches=tuple(batches)), used
 

@@ -9,6 +9,7 @@ from streamproof.prove.artifacts.comparing import without_partners
 from streamproof.prove.artifacts.float_order import only_rounded
 from streamproof.prove.checkers import CannotTell, CheckResult, Finding, run_checker
 from streamproof.prove.subjects.pyspark.identity import Left as Why
+from streamproof.prove.subjects.pyspark.memory import IN_MEMORY
 from streamproof.prove.subjects.pyspark.reading import NAMELESS, Left, Output, Row, input_of
 from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 from streamproof.prove.subjects.pyspark.told import Query
@@ -160,7 +161,7 @@ def _read_nothing(evidence: Evidence, query: str, source: str, sources: set[str]
 def exactly_once(evidence: Evidence) -> Iterator[Finding]:
     """The rows of every output are those of a run without a fault over the same batches, batch by batch where the output says which."""
     for number, finding in enumerate(_other_outputs(evidence)):
-        yield replace(finding, how=evidence.kept) if evidence.kept and number == 0 else finding
+        yield replace(finding, how=evidence.kept, page=IN_MEMORY) if evidence.kept and number == 0 else finding
 
 
 def _other_outputs(evidence: Evidence) -> Iterator[Finding]:

@@ -83,6 +83,7 @@ class FaultFree:
                     "state that Spark frees at some time",
                     f"{_rows(one.rows)} in state at the end",
                     f"mend: {one.remedy}; or --expect {UNBOUNDED_STATE}, which lets it be",
+                    page=one.page,
                 )
 
     def notes(self) -> Iterator[Note]:

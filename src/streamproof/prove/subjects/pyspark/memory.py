@@ -8,6 +8,8 @@ from pathlib import Path
 from streamproof.core.paths import display
 from streamproof.prove.subjects.pyspark.reached import Reached, reached_code
 
+IN_MEMORY = "state-in-a-python-dict"
+"""The page below docs/incidents that tells of it."""
 _CHANGES = frozenset(
     ["add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "remove", "setdefault", "update"],
 )

@@ -115,6 +115,8 @@ class NeverFreed:
         What frees it.
     certain
         Whether it grows with time or with the events; else with the number of its keys, which only the author knows.
+    page
+        The page below docs/incidents that tells of it.
     """
 
     query: str
@@ -122,6 +124,7 @@ class NeverFreed:
     remedy: str
     certain: bool
     rows: int
+    page: str = "state-without-time-to-live"
 
 
 def never_freed(one: Stateful) -> NeverFreed | None:
@@ -160,7 +163,7 @@ def _join(one: Stateful) -> NeverFreed | None:
         return None
     what = f"its join of streams keeps every row of {'both sides' if len(sides) == 2 else f'its {sides[0]} side'} for ever"
     remedy = "withWatermark on both sides, and a condition that says how far the times of a pair may be apart"
-    return NeverFreed(one.query, what, remedy, True, one.at_end)
+    return NeverFreed(one.query, what, remedy, True, one.at_end, "join-without-a-time-bound")
 
 
 def _keyed(one: Stateful) -> NeverFreed | None:

@@ -9,6 +9,7 @@ import pytest
 from streamproof.config import JobConfig, load
 from streamproof.errors import ScenarioError
 from streamproof.prove.subjects.job.preparation import require_rows_for_versions
+from streamproof.prove.subjects.job.reporting import events_called
 from unit.prove.small import ONCE, PLAIN
 
 EXAMPLE = Path(__file__).parents[5] / "examples" / "risk_exposure"
@@ -39,3 +40,8 @@ def test_windows_that_a_table_keeps_by_a_version_of_somebodys_own_are_not_proved
     with pytest.raises(ScenarioError, match="a proof does not know which of them this version keeps") as raised:
         require_rows_for_versions(bound('version = "trades"'), windows)
     assert "streamproof.toml line" in str(raised.value)
+
+
+@pytest.mark.parametrize(("example", "called"), [("risk_exposure", "trades"), ("ad_attribution", "events")])
+def test_events_of_several_sources_are_not_called_as_the_first_of_them(example, called):
+    assert events_called(load(EXAMPLE.parent / example)) == called

@@ -161,6 +161,7 @@ def test_what_a_job_keeps_in_memory_is_named_with_the_first_difference():
     findings = found({0: RIGHT[0]}, kept="perhaps because of totals")["exactly-once"].findings
 
     assert [finding.how for finding in findings] == ["perhaps because of totals", None]
+    assert [finding.page for finding in findings] == ["state-in-a-python-dict", ""]
     assert found(RIGHT, kept="perhaps because of totals")["exactly-once"].verdict is Verdict.PASS
 
 

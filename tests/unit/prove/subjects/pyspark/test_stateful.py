@@ -108,3 +108,10 @@ def test_a_plan_that_cannot_be_read_is_said_and_stops_nothing(tmp_path):
 
     assert noted(tmp_path) == ((), "what keeps state could not be read from Spark's plan (AttributeError)")
     assert noted(tmp_path / "elsewhere") == ((), "what keeps state was not looked at")
+
+
+def test_the_page_of_a_join_is_that_of_joins_and_of_others_that_of_state():
+    kept = [Operator("join", sides=(False, False)), aggregation(WINDOW), Operator("processor", (USER,), timeout="NoTime")]
+    pages = [found.page for one in kept if (found := never_freed(Stateful("out", one, EACH))) is not None]
+
+    assert pages == ["join-without-a-time-bound", "state-without-time-to-live", "state-without-time-to-live"]

@@ -1,0 +1,60 @@
+"""`streamproof monitoring DIR`: write the alerts for Prometheus, the dashboard for Grafana and the runbook; and `run --metrics`, which they are about."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from streamproof.cli import screen
+from streamproof.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from streamproof.runtime.watching.events import Listener
+
+EXAMPLES = """\b
+Examples:
+  streamproof monitoring monitoring        write alerts, dashboard and runbook to the folder monitoring
+  streamproof run my_job --metrics 9464    what they are about
+"""
+
+
+def monitoring(
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The folder to write to; what an earlier call has written is replaced.")
+    ] = Path("monitoring"),
+) -> None:
+    """Write alert rules for Prometheus, a dashboard for Grafana, and a page that says of each what to do: made of the metrics that `run --metrics` shows."""
+    from streamproof.observe import dashboard, rules, runbook
+
+    made = {rules.FILE: rules.alert_rules(), dashboard.FILE: dashboard.dashboard(), runbook.FILE: runbook.runbook()}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in made.items():
+            (folder / name).write_text(text)
+    except OSError as problem:
+        raise ConfigurationError(
+            f"Nothing can be written to {folder}: {(problem.strerror or str(problem)).lower()}.",
+            required="A folder that may be written to.",
+            remedy="Name another one: streamproof monitoring DIR.",
+        ) from problem
+    out = screen.console()
+    out.print(f"{folder / rules.FILE}      for prometheus.yml: rule_files: [{rules.FILE}]")
+    out.print(f"{folder / dashboard.FILE}   import it into Grafana")
+    out.print(f"{folder / runbook.FILE}     what each alert means, and what to do")
+
+
+@contextmanager
+def watched(job: str, address: str | None) -> "Iterator[list[Listener]]":
+    """Shows the metrics of a run at an address, where one is given, as long as it lasts; gives the listeners that this takes."""
+    if address is None:
+        yield []
+        return
+    from streamproof.observe.endpoint import Endpoint
+    from streamproof.observe.values import Values
+
+    values = Values()
+    with Endpoint(job, address, values) as endpoint:
+        screen.print_note(f"Metrics of this run: {endpoint.url}")
+        yield [values]

@@ -1,0 +1,160 @@
+"""The endpoint that Prometheus scrapes: the metrics of a run over HTTP, and whether it is alive and ready."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from streamproof.connectors.extras import library
+from streamproof.errors import ConfigurationError
+from streamproof.observe.metric import SECONDS, Kind
+from streamproof.observe.metrics.queries import UP
+from streamproof.observe.values import Durations, Values
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric as Family
+
+LOOPBACK = "127.0.0.1"
+JOB = "job_name"
+LEFT_OUT = "streamproof_series_left_out_total"
+_WHAT = "a Prometheus endpoint"
+
+
+class Exposed:
+    """The values of a run as prometheus-client collects them. Each series has the name of the job, as `job_name`: `job` is Prometheus' own."""
+
+    def __init__(self, job: str, values: Values) -> None:
+        self.job, self.values = job, values
+
+    def collect(self) -> "Iterator[Family]":
+        """A family for each metric, also where it has no series yet: a dashboard can be made before anything happened."""
+        core = library("prometheus_client.core", "monitor", _WHAT)
+        made = {
+            Kind.GAUGE: core.GaugeMetricFamily,
+            Kind.COUNTER: core.CounterMetricFamily,
+            Kind.HISTOGRAM: core.HistogramMetricFamily,
+        }
+        for metric in self.values.metrics:
+            family = made[metric.kind](metric.full_name, metric.means, labels=[JOB, *metric.labels])
+            for labels, value in self.values.now(metric).items():
+                if isinstance(value, Durations):
+                    family.add_metric([self.job, *labels], list(_buckets(value)), value.total)
+                else:
+                    family.add_metric([self.job, *labels], value)
+            yield family
+        over = core.CounterMetricFamily(
+            LEFT_OUT, "Readings that were passed over, since their metric has too many series.", labels=[JOB, "metric"]
+        )
+        for name, readings in self.values.left_out():
+            over.add_metric([self.job, name], readings)
+        yield over
+
+
+def _buckets(durations: Durations) -> Iterator[tuple[str, float]]:
+    counted = 0
+    for bound, count in zip((*map(str, SECONDS), "+Inf"), durations.counts, strict=True):
+        counted += count
+        yield bound, counted
+
+
+class Endpoint:
+    """An HTTP server in a thread of its own, for as long as a run lasts.
+
+    `/metrics` has the metrics in Prometheus' text format, `/health` answers as long as the process does, and `/ready` says 200 where every
+    query that has started runs, else 503 with the names of those that do not.
+
+    Parameters
+    ----------
+    job
+        The name of the job.
+    address
+        `HOST:PORT`, or a port alone: then other machines do not reach it.
+
+    Raises
+    ------
+    ConfigurationError
+        If the address is none, or the port is taken.
+    MissingExtra
+        If prometheus-client is not installed.
+    """
+
+    def __init__(self, job: str, address: str, values: Values) -> None:
+        host, port = _parsed(address)
+        render = _renderer(Exposed(job, values))
+        pages: dict[str, Callable[[], tuple[int, str, bytes]]] = {
+            "/metrics": render,
+            "/health": lambda: (200, "text/plain", b"alive\n"),
+            "/ready": lambda: _ready(values),
+        }
+        handler = type("Handler", (_Handler,), {"pages": pages})
+        try:
+            self._server = ThreadingHTTPServer((host, port), handler)
+        except OSError as problem:
+            raise ConfigurationError(
+                f"The metrics cannot be shown on {host}:{port}: {(problem.strerror or str(problem)).lower()}.",
+                required="A port that no other program listens on, on an address of this machine.",
+                remedy="Give another one: --metrics 9465. Port 0 takes one that is free, and the run says which.",
+            ) from problem
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, name="streamproof-metrics", daemon=True)
+
+    @property
+    def url(self) -> str:
+        """Where it is scraped."""
+        host, port = self._server.server_address[:2]
+        shown = f"[{host!s}]" if ":" in str(host) else str(host)
+        return f"http://{shown}:{port}/metrics"
+
+    def __enter__(self) -> "Endpoint":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    pages: dict[str, Callable[[], tuple[int, str, bytes]]]
+    timeout = 10  # a client that sends nothing holds no thread for longer
+    server_version = "streamproof"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        page = self.pages.get(self.path.partition("?")[0])
+        code, kind, content = page() if page is not None else (404, "text/plain", b"There are /metrics, /health and /ready.\n")
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+        """Says nothing: a scrape every few seconds would fill the screen."""
+
+
+def _renderer(exposed: Exposed) -> Callable[[], tuple[int, str, bytes]]:
+    client = library("prometheus_client", "monitor", _WHAT)
+    registry = client.CollectorRegistry(auto_describe=False)
+    registry.register(exposed)
+    return lambda: (200, client.CONTENT_TYPE_LATEST, client.generate_latest(registry))
+
+
+def _ready(values: Values) -> tuple[int, str, bytes]:
+    up = values.now(UP)
+    down = [labels[0] for labels, value in up.items() if value != 1]
+    said = {"ready": bool(up) and not down, "queries": len(up), "not_running": down}
+    return (200 if said["ready"] else 503), "application/json", json.dumps(said).encode() + b"\n"
+
+
+def _parsed(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    if not port.isdigit() or int(port) > 65_535:
+        raise ConfigurationError(
+            f"{address} is no address to show metrics on.",
+            required="A port from 0 to 65535, or HOST:PORT.",
+            remedy="Such as --metrics 9464; --metrics 0.0.0.0:9464 lets other machines read it, without a password.",
+        )
+    return (host.strip("[]") or LOOPBACK), int(port)

@@ -1,0 +1,103 @@
+"""What a metric is, and an alert on it."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from streamproof.runtime.watching.events import RunEvent
+
+PREFIX = "streamproof_"
+QUERY = "query"
+NOW = float("nan")
+"""As a number of a reading: the moment at which the event was heard, in seconds since 1970."""
+Reading = tuple[tuple[str, ...], float]
+"""The values of a metric's labels, in their order, and the number itself."""
+SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""Bounds of the buckets that durations are counted in."""
+
+
+class Kind(StrEnum):
+    """What a number is to Prometheus: a value of now, a sum that only grows, or durations that are counted by size."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+    HISTOGRAM = "histogram"
+
+
+class Severity(StrEnum):
+    """Whether somebody is woken, or looks at it in the morning."""
+
+    PAGE = "page"
+    TICKET = "ticket"
+
+
+@dataclass(frozen=True)
+class Alert:
+    """When a metric is bad.
+
+    Parameters
+    ----------
+    name
+        How it is called where it arrives, in CamelCase.
+    when
+        The condition in PromQL; each series that it gives is one alert.
+    lasting
+        How long it must hold, such as "5m".
+    says
+        One sentence; `{{ $labels.query }}` and `{{ $value }}` are filled in by Prometheus.
+    todo
+        What to do next, in one or two sentences.
+    """
+
+    name: str
+    when: str
+    lasting: str
+    severity: Severity
+    says: str
+    todo: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that a run shows, defined once.
+
+    Parameters
+    ----------
+    name
+        With its unit at the end, as Prometheus has it: `streamproof_batch_seconds`.
+    unit
+        In words.
+    labels
+        What a series of it is told apart by, beside the name of the job.
+    means
+        One sentence.
+    bad
+        When it is bad.
+    todo
+        What to do then.
+    readings
+        By kind of event, what an event says of it.
+    ends
+        By kind of event, the series that are over with it: of an event its labels, the first of which must fit. A consumer's lag is not
+        shown any more when the query has ended.
+    shown
+        What a dashboard shows of it, in PromQL; the metric itself where empty.
+    """
+
+    name: str
+    kind: Kind
+    unit: str
+    labels: tuple[str, ...]
+    means: str
+    bad: str
+    todo: str
+    readings: Mapping[type[RunEvent], Callable[[Any], Iterable[Reading]]] = field(repr=False)
+    ends: Mapping[type[RunEvent], Callable[[Any], tuple[str, ...]]] = field(default_factory=dict, repr=False)
+    shown: str = ""
+    alerts: tuple[Alert, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """The name that Prometheus sees."""
+        return f"{PREFIX}{self.name}"

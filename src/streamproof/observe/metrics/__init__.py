@@ -1,0 +1,17 @@
+"""All metrics of a run, by the question that they answer. A new one is added to the list of its file, and is then shown, drawn and documented."""
+
+from collections.abc import Mapping, Sequence
+
+from streamproof.observe.metric import Alert, Metric
+from streamproof.observe.metrics import account, batches, lag, outputs, queries, state
+
+QUESTIONS: Mapping[str, Sequence[Metric]] = {
+    "Does it run": queries.METRICS,
+    "Is everything accounted for": account.METRICS,
+    "Is it fast enough": batches.METRICS,
+    "What is left to read": lag.METRICS,
+    "Do readers get it": outputs.METRICS,
+    "State and tables": state.METRICS,
+}
+METRICS: Sequence[Metric] = tuple(metric for metrics in QUESTIONS.values() for metric in metrics)
+ALERTS: Sequence[tuple[Metric, Alert]] = tuple((metric, alert) for metric in METRICS for alert in metric.alerts)

@@ -1,0 +1,138 @@
+"""How long batches take, what comes through, and when the newest was committed."""
+
+from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
+from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, QueryEnded, QueryStarted
+
+COMMITTED = Metric(
+    name="last_commit_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="When the newest batch of this run was committed.",
+    bad="It stands while a batch is under way.",
+    todo="See which batch is under way, and in which phase.",
+    readings={BatchCommitted: lambda event: [((event.query,), NOW)]},
+    shown="time() - streamproof_last_commit_timestamp_seconds",
+)
+UNDER_WAY = Metric(
+    name="batch_begun_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970, or 0",
+    labels=(QUERY,),
+    means="When the batch that is under way was planned; 0 where none is.",
+    bad="It stands for much longer than batches take.",
+    todo="Look at the phases of the batches before, and at what waits for an output.",
+    readings={
+        BatchPlanned: lambda event: [((event.query,), NOW)],
+        BatchCommitted: lambda event: [((event.query,), 0)],
+        QueryEnded: lambda event: [((event.query,), 0)],
+    },
+    shown="time() - (streamproof_batch_begun_timestamp_seconds > 0)",
+    alerts=(
+        Alert(
+            name="StreamproofStuck",
+            # Ten times what batches took in the last hour, and two minutes at least.
+            when=(
+                "time() - (streamproof_batch_begun_timestamp_seconds > 0) > clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
+                " / rate(streamproof_batch_seconds_count[1h]), 120)"
+                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > 1800"
+            ),
+            lasting="0m",
+            severity=Severity.PAGE,
+            says="{{ $labels.job_name }}: query {{ $labels.query }} works on one batch for {{ $value | humanizeDuration }}.",
+            todo="If a store does not answer, StreamproofOutputWaits says which. Else a task hangs, or the batch is too large (batch_time).",
+        ),
+    ),
+)
+DURATION = Metric(
+    name="batch_seconds",
+    kind=Kind.HISTOGRAM,
+    unit="seconds",
+    labels=(QUERY,),
+    means="How long a batch takes, from the moment when Spark looks for input to its commit.",
+    bad="It is longer than the trigger, or grows from hour to hour.",
+    todo="See which phase grows: work is Spark's tasks, publish is the outputs.",
+    readings={
+        BatchCommitted: lambda event: [((event.query,), event.total_ms / 1_000)] if event.total_ms is not None else [],
+    },
+    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_batch_seconds_bucket[10m])))",
+)
+PHASES = Metric(
+    name="phase_seconds_total",
+    kind=Kind.COUNTER,
+    unit="seconds",
+    labels=(QUERY, "phase"),
+    means="How long the phases of batches took together: plan, work, stage, publish, commit.",
+    bad="One phase takes most of the time of a job that falls back.",
+    todo="work: more cores, or fewer rows per key. publish: the store is slow. plan: many small files.",
+    readings={
+        BatchCommitted: lambda event: [
+            ((event.query, phase), milliseconds / 1_000) for phase, milliseconds in event.phases_ms.items()
+        ],
+    },
+    shown="sum by (job_name, query, phase) (rate(streamproof_phase_seconds_total[10m]))",
+)
+INPUT = Metric(
+    name="input_records_total",
+    kind=Kind.COUNTER,
+    unit="records",
+    labels=(QUERY,),
+    means="Records that committed batches have read.",
+    bad="It stands while the source has more.",
+    todo="Compare with the consumer lag.",
+    readings={BatchCommitted: lambda event: [((event.query,), event.counts.get("input", 0))]},
+    shown="rate(streamproof_input_records_total[5m])",
+)
+WATERMARK = Metric(
+    name="watermark_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="The watermark, in event time: what is older is late, and windows that end before it are closed.",
+    bad="It stands while records come: nothing that waits for it comes out.",
+    todo="A source that is quiet holds it (idle_after), or event times are wrong.",
+    readings={
+        BatchPlanned: lambda event: [((event.query,), event.watermark.timestamp())] if event.watermark is not None else [],
+    },
+    shown="time() - streamproof_watermark_timestamp_seconds",
+    alerts=(
+        Alert(
+            name="StreamproofWatermarkStands",
+            when=(
+                "changes(streamproof_watermark_timestamp_seconds[15m]) == 0 and on (job_name, query) "
+                "rate(streamproof_input_records_total[15m]) > 0 and on (job_name, query) min_over_time(streamproof_query_up[15m]) == 1"
+            ),
+            lasting="5m",
+            severity=Severity.TICKET,
+            says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} stands for 15 minutes, and records come.",
+            todo="Nothing that waits for it comes out. One of several sources is quiet (set idle_after), or event times do not go on.",
+        ),
+    ),
+)
+LIMIT = Metric(
+    name="batch_limit",
+    kind=Kind.GAUGE,
+    unit="files or records",
+    labels=(QUERY, "source"),
+    means="How much of a source a batch takes at most.",
+    bad="It shrinks to its least under batch_time: batches take longer than wanted however little they read.",
+    todo="What a batch costs beside its rows is too much: look at the phases.",
+    readings={
+        BatchPlanned: lambda event: [((event.query, limit.source), limit.most) for limit in event.limits],
+    },
+)
+BATCHES = Metric(
+    name="batches_total",
+    kind=Kind.COUNTER,
+    unit="batches",
+    labels=(QUERY,),
+    means="Batches that this run has committed.",
+    bad="It stands while a batch is under way.",
+    todo="As with last_commit_timestamp_seconds.",
+    readings={
+        QueryStarted: lambda event: [((event.query,), 0)],
+        BatchCommitted: lambda event: [((event.query,), 1)],
+    },
+    shown="rate(streamproof_batches_total[5m])",
+)
+METRICS = (COMMITTED, UNDER_WAY, BATCHES, DURATION, PHASES, INPUT, WATERMARK, LIMIT)

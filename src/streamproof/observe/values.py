@@ -1,0 +1,92 @@
+"""The values that metrics have now: a listener of a run that keeps them."""
+
+import threading
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+
+from streamproof.core.clock import now_utc
+from streamproof.observe.metric import SECONDS, Kind, Metric
+from streamproof.observe.metrics import METRICS
+from streamproof.runtime.watching.events import RunEvent
+
+MOST_SERIES = 1_000
+"""Of one metric. What comes beyond them is counted, and not shown: each series costs memory here and in Prometheus."""
+
+
+@dataclass
+class Durations:
+    """Durations, counted by size: how many are at most as long as each bound, and longer than all."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(SECONDS, seconds)] += 1
+        self.total += seconds
+
+
+Value = float | Durations
+
+
+class Values:
+    """Hears the events of one run, and knows what each metric is now. Events come from one thread, whoever asks from another.
+
+    Parameters
+    ----------
+    metrics
+        Those to keep.
+    """
+
+    def __init__(self, metrics: Sequence[Metric] = METRICS) -> None:
+        self.metrics = metrics
+        self._lock = threading.Lock()
+        self._series: dict[str, dict[tuple[str, ...], Value]] = {metric.name: {} for metric in metrics}
+        self._left_out: dict[str, int] = {}
+
+    def __call__(self, event: RunEvent) -> None:
+        now = now_utc().timestamp()
+        with self._lock:
+            for metric in self.metrics:
+                ending = metric.ends.get(type(event))
+                if ending is not None:
+                    self._end(metric, ending(event))
+                reading = metric.readings.get(type(event))
+                if reading is not None:
+                    for labels, value in reading(event):
+                        self._take(metric, labels, now if isnan(value) else value)
+
+    def now(self, metric: Metric) -> Mapping[tuple[str, ...], Value]:
+        """The series of a metric: by the values of its labels, a number, or durations counted by size."""
+        with self._lock:
+            return {
+                labels: Durations([*value.counts], value.total) if isinstance(value, Durations) else value
+                for labels, value in self._series[metric.name].items()
+            }
+
+    def left_out(self) -> Iterator[tuple[str, int]]:
+        """Metrics that have more series than are kept, with how many readings were passed over for it."""
+        with self._lock:
+            yield from [*self._left_out.items()]
+
+    def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
+        series = self._series[metric.name]
+        if labels not in series and len(series) >= MOST_SERIES:
+            self._left_out[metric.name] = self._left_out.get(metric.name, 0) + 1
+            return
+        if metric.kind is Kind.GAUGE:
+            series[labels] = value
+        elif metric.kind is Kind.COUNTER:
+            before = series.get(labels, 0.0)
+            assert not isinstance(before, Durations), metric
+            series[labels] = before + value
+        else:
+            durations = series.setdefault(labels, Durations())
+            assert isinstance(durations, Durations), metric
+            durations.add(value)
+
+    def _end(self, metric: Metric, of: tuple[str, ...]) -> None:
+        series = self._series[metric.name]
+        for labels in [labels for labels in series if labels[: len(of)] == of]:
+            del series[labels]

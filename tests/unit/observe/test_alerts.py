@@ -1,0 +1,137 @@
+"""Each alert fires under what it is for, and not beside it: on made-up series, by Prometheus' own test of rules."""
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from streamproof.observe.metrics import ALERTS
+from streamproof.observe.rules import FILE, alert_rules
+
+QUERY = 'job_name="clicks", query="sums"'
+RUNS = {f"streamproof_query_up{{{QUERY}}}": "1x200"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Series, a value each minute in promtool's notation; and when an alert is looked for, by minutes."""
+
+    series: dict[str, str]
+    fires_at: int
+    quiet_at: int | None = None
+    labels: str = QUERY
+
+
+def of(name: str, values: str, labels: str = QUERY) -> dict[str, str]:
+    return {f"streamproof_{name}{{{labels}}}": values}
+
+
+OUTPUT = f'{QUERY}, output="sums.postgres"'
+CLICKS = f'{QUERY}, source="events", topic="clicks"'
+INPUT = of("input_records_total", "0+600x200")
+BATCHES = of("batch_seconds_sum", "0+10x200") | of("batch_seconds_count", "0+10x200")
+CASES = {
+    "StreamproofQueryDown": Case(
+        RUNS | of("query_up", "1x10 0x60", 'job_name="clicks", query="late"'), 12, 9, 'job_name="clicks", query="late"'
+    ),
+    "StreamproofRestarts": Case(of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 30),
+    "StreamproofRunFailed": Case(
+        of("run_failed", "_x10 1x5", 'job_name="clicks", code="account"'), 11, 9, 'job_name="clicks", code="account"'
+    ),
+    "StreamproofManyLate": Case(
+        INPUT | of("records_total", "0+6x60 360+120x100", f'{QUERY}, place="late"'), 90, 60, f'{QUERY}, place="late"'
+    ),
+    "StreamproofManyRejected": Case(
+        INPUT | of("records_total", "0+1x60 60+60x100", f'{QUERY}, place="rejected"'), 90, 60, f'{QUERY}, place="rejected"'
+    ),
+    "StreamproofAccountWrong": Case(of("account_difference_records", "0x10 1x10"), 11, 9),
+    "StreamproofWatermarkLeapt": Case(of("watermark_leaps_total", "0x10 1x10"), 11, 9),
+    # A batch takes a second; one begins at minute 60 and does not end.
+    "StreamproofStuck": Case(BATCHES | of("batch_begun_timestamp_seconds", "0x59 3600x60"), 63, 61),
+    "StreamproofWatermarkStands": Case(RUNS | INPUT | of("watermark_timestamp_seconds", "0+60x60 3600x60"), 85, 70),
+    "StreamproofFallsBack": Case(
+        INPUT | of("consumer_lag_records", "100x60 100+400x60", f'{CLICKS}, partition="0"'), 90, 62, f'{QUERY}, topic="clicks"'
+    ),
+    "StreamproofOutputWaits": Case(of("waiting_batches", "0x10 3x10", OUTPUT), 14, 11, OUTPUT),
+    "StreamproofStateGrows": Case(
+        of("state_disk_bytes", "2000000000+10000000x3000", f'{QUERY}, operator="0 keyed"'),
+        1_700,
+        1_000,
+        f'{QUERY}, operator="0 keyed"',
+    ),
+    "StreamproofTableStays": Case(
+        of("table_reads_failed_total", "0x10 1x10", f'{QUERY}, table="prices"'), 11, 9, f'{QUERY}, table="prices"'
+    ),
+}
+QUIET = {
+    "a job that has nothing to do": RUNS
+    | of("batch_begun_timestamp_seconds", "0x200")
+    | of("input_records_total", "7x200")
+    | of("watermark_timestamp_seconds", "7x200"),
+    "a job that is well": RUNS
+    | INPUT
+    | BATCHES
+    | of("batch_begun_timestamp_seconds", "0+60x200")
+    | of("watermark_timestamp_seconds", "0+60x200")
+    | of("records_total", "0+10x200", f'{QUERY}, place="late"')
+    | of("consumer_lag_records", "100 200 100 300x200", f'{CLICKS}, partition="0"')
+    | of("waiting_batches", "0x5 1 0x200", OUTPUT)
+    | of("query_started_timestamp_seconds", "1x200"),
+    "a job whose batches take a minute": of("batch_seconds_sum", "0+60x200")
+    | of("batch_seconds_count", "0+1x200")
+    | of("batch_begun_timestamp_seconds", "-300+60x200"),
+    "two jobs, of which one has ended": RUNS | of("query_up", "0x200", 'job_name="other", query="sums"'),
+}
+
+
+def promtool() -> str:
+    """Prometheus' own tool; without it the test is skipped, and fails where CI is set."""
+    found = os.environ.get("PROMTOOL") or shutil.which("promtool")
+    if found is None:
+        why = "promtool is not there: install Prometheus, or name the program in PROMTOOL"
+        if os.environ.get("CI") == "true":
+            pytest.fail(why)
+        pytest.skip(why)
+    return found
+
+
+def verdict(folder: Path, *tests: dict[str, object]) -> str:
+    """What promtool says of tests; empty where they hold."""
+    (folder / FILE).write_text(alert_rules())
+    (folder / "tests.yml").write_text(json.dumps({"rule_files": [FILE], "evaluation_interval": "1m", "tests": tests}))
+    done = subprocess.run([promtool(), "test", "rules", "tests.yml"], cwd=folder, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else f"{done.stdout}{done.stderr}"
+
+
+def series(given: dict[str, str]) -> list[dict[str, str]]:
+    return [{"series": name, "values": values} for name, values in given.items()]
+
+
+def counted(name: str, at: int, firing: int, labels: str = "") -> dict[str, object]:
+    """That an alert fires for so many series with these labels. Its texts are not compared."""
+    expr = f'count(ALERTS{{alertname="{name}", alertstate="firing", {labels}}}) or vector(0)'
+    return {"expr": expr, "eval_time": f"{at}m", "exp_samples": [{"labels": "{}", "value": firing}]}
+
+
+def test_every_alert_has_a_case():
+    assert [*CASES] == [alert.name for _, alert in ALERTS]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_alert_fires_under_what_it_is_for_and_not_before(tmp_path, name):
+    case = CASES[name]
+    asked = [counted(name, case.fires_at, 1, case.labels)]
+    asked += [] if case.quiet_at is None else [counted(name, case.quiet_at, 0)]
+
+    assert verdict(tmp_path, {"interval": "1m", "input_series": series(case.series), "promql_expr_test": asked}) == ""
+
+
+@pytest.mark.parametrize("what", QUIET)
+def test_no_alert_fires_where_all_is_well(tmp_path, what):
+    asked = [counted(alert.name, at, 0) for _, alert in ALERTS for at in (30, 100, 199)]
+
+    assert verdict(tmp_path, {"interval": "1m", "input_series": series(QUIET[what]), "promql_expr_test": asked}) == ""

@@ -1,0 +1,276 @@
+"""Metrics: what events make of them, what Prometheus gets, and that alerts and dashboard are about metrics that there are."""
+
+import json
+import re
+import urllib.error
+import urllib.request
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from streamproof.connectors.lag import Lag
+from streamproof.core.account import Account
+from streamproof.errors import ConfigurationError
+from streamproof.observe.dashboard import dashboard, expression
+from streamproof.observe.endpoint import Endpoint
+from streamproof.observe.metric import Kind
+from streamproof.observe.metrics import ALERTS, METRICS
+from streamproof.observe.rules import alert_rules
+from streamproof.observe.runbook import runbook
+from streamproof.observe.values import MOST_SERIES, Values
+from streamproof.runtime.watching.events import (
+    BatchCommitted,
+    BatchPlanned,
+    BatchPublished,
+    HotKey,
+    Note,
+    PublicationWaiting,
+    QueryEnded,
+    QueryStarted,
+    RuleRejected,
+    RunFailed,
+    TableRead,
+    TableStays,
+    WatermarkLeapt,
+)
+from streamproof.runtime.watching.figures import OperatorState
+from streamproof.runtime.watching.result import QueryAccount
+
+AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
+STARTED = QueryStarted("sums", "run-1", "checkpoint", {"sums": "out"}, 0)
+PLANNED = BatchPlanned("sums", 0, AT, 1)
+ENDED = QueryEnded("sums", 1, 0, 10, {"sums": 4}, QueryAccount("sums", 10, Account.of({"emitted": 9})), 0, None)
+
+
+def committed(batch=0, total_ms=1_500, lag=7):
+    return BatchCommitted(
+        "sums",
+        batch,
+        {"input": 10, "emitted": 7, "late": 2, "rejected": 1, "filtered.small": 3},
+        {"sums": 4},
+        AT,
+        {"plan": 100, "work": 1_200, "publish": 200},
+        total_ms,
+        5.0,
+        6.0,
+        (Lag("events", "clicks", 3, 93, 100, lag),),
+        (OperatorState("stateStoreSave", None, 5, 1, 2_000, 3_000), OperatorState("dedupe", 8, 5, 0, 100, None)),
+    )
+
+
+def shown(values, job="clicks"):
+    """What Prometheus reads, by name and labels."""
+    with Endpoint(job, "0", values) as endpoint:
+        text = urllib.request.urlopen(endpoint.url, timeout=5).read().decode()
+    labels = {metric.full_name: metric.labels for metric in METRICS}
+    return {
+        (
+            sample.name,
+            *(
+                sample.labels[name]
+                for name in labels.get(family.name, labels.get(f"{family.name}_total", sorted({*sample.labels} - {"job_name"})))
+            ),
+            *([sample.labels["le"]] if "le" in sample.labels else []),
+        ): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels["job_name"] == job
+    }
+
+
+def heard(*events):
+    values = Values()
+    for event in events:
+        values(event)
+    return values
+
+
+def test_a_batch_is_shown_with_its_phases_records_lag_and_state():
+    found = shown(heard(STARTED, PLANNED, committed(), PLANNED, committed(1, total_ms=45_000, lag=9)))
+
+    assert found["streamproof_query_up", "sums"] == 1
+    assert found["streamproof_batches_total", "sums"] == 2
+    assert found["streamproof_input_records_total", "sums"] == 20
+    places = {key[2]: value for key, value in found.items() if key[0] == "streamproof_records_total"}
+    assert places == {"emitted": 14, "late": 4, "rejected": 2}, "the parts of a place are no places"
+    assert found["streamproof_phase_seconds_total", "sums", "work"] == pytest.approx(2.4)
+    assert found["streamproof_consumer_lag_records", "sums", "events", "clicks", "3"] == 9
+    assert found["streamproof_state_disk_bytes", "sums", "0 stateStoreSave"] == 3_000
+    assert ("streamproof_state_disk_bytes", "sums", "1 dedupe") not in found
+    assert found["streamproof_state_rows", "sums", "1 dedupe"] == 8
+    assert found["streamproof_state_updated_rows_total", "sums", "0 stateStoreSave"] == 10
+    assert found["streamproof_watermark_timestamp_seconds", "sums"] == AT.timestamp()
+    buckets = {key[2]: value for key, value in found.items() if key[0] == "streamproof_batch_seconds_bucket"}
+    assert (buckets["1.0"], buckets["2.5"], buckets["30.0"], buckets["60.0"], buckets["+Inf"]) == (0, 1, 1, 2, 2)
+    assert found["streamproof_batch_seconds_sum", "sums"] == pytest.approx(46.5)
+
+
+def test_a_batch_is_under_way_from_its_plan_to_its_commit():
+    begun = ("streamproof_batch_begun_timestamp_seconds", "sums")
+    before = datetime.now(UTC).timestamp()
+
+    assert before - 1 <= shown(heard(STARTED, PLANNED))[begun] <= before + 60
+    assert shown(heard(STARTED, PLANNED, committed()))[begun] == 0
+
+
+def test_what_waits_and_what_went_wrong_is_shown():
+    found = shown(
+        heard(
+            STARTED,
+            PublicationWaiting("sums", "sums.postgres", 3, 10.0, "refused"),
+            WatermarkLeapt("sums", 4, None, AT),
+            HotKey("sums", 4, "keyed", ("client",), "17", 0.8, 5_000),
+            TableRead("sums", "prices", "v1", 300, 0),
+            TableStays("sums", "prices", "v1", "gone", 5),
+            RuleRejected("sums", "limits", "big", "no condition", True, 5),
+            Note("sums", "text", "hot-key"),
+            RunFailed("SinkUnavailable", "The store does not answer.", "sink-unavailable"),
+        )
+    )
+
+    assert found["streamproof_waiting_batches", "sums", "sums.postgres"] == 3
+    assert found["streamproof_watermark_leaps_total", "sums"] == 1
+    assert found["streamproof_hot_key_share", "sums", "keyed"] == 0.8
+    assert found["streamproof_table_rows", "sums", "prices"] == 300
+    assert found["streamproof_table_reads_failed_total", "sums", "prices"] == 1
+    assert found["streamproof_rules_rejected_total", "sums", "limits"] == 1
+    assert found["streamproof_notes_total", "sums", "hot-key"] == 1
+    assert found["streamproof_run_failed", "sink-unavailable"] == 1
+
+
+def test_what_is_of_a_query_that_runs_ends_with_it_and_the_account_is_known():
+    found = shown(heard(STARTED, PLANNED, committed(), BatchPublished("sums", 0, "sums", 4, 0.2, 2), ENDED))
+
+    assert found["streamproof_query_up", "sums"] == 0
+    assert found["streamproof_account_difference_records", "sums"] == 1
+    assert found["streamproof_rows_published_total", "sums", "sums"] == 4
+    assert not [
+        key
+        for key in found
+        if key[0] in {"streamproof_consumer_lag_records", "streamproof_waiting_batches", "streamproof_state_disk_bytes"}
+    ]
+
+
+def test_series_beyond_the_bound_are_counted_and_not_shown():
+    values = Values()
+    for number in range(MOST_SERIES + 5):
+        values(TableRead("sums", f"table{number}", "v", 1, 0))
+
+    found = shown(values)
+
+    assert sum(key[0] == "streamproof_table_rows" for key in found) == MOST_SERIES
+    assert found["streamproof_series_left_out_total", "table_rows"] == 5
+
+
+def test_health_and_readiness():
+    def asked(endpoint, page):
+        try:
+            with urllib.request.urlopen(endpoint.url.replace("/metrics", page), timeout=5) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as problem:
+            return problem.code, problem.read()
+
+    values = Values()
+    with Endpoint("clicks", "127.0.0.1:0", values) as endpoint:
+        assert asked(endpoint, "/health")[0] == 200
+        assert asked(endpoint, "/ready")[0] == 503, "no query has started"
+        values(STARTED)
+        assert asked(endpoint, "/ready")[0] == 200
+        values(QueryStarted("late", "run-1", "checkpoint", {}, 0))
+        values(ENDED)
+        code, said = asked(endpoint, "/ready")
+        assert (code, json.loads(said)["not_running"]) == (503, ["sums"])
+        assert asked(endpoint, "/else")[0] == 404
+
+
+def test_a_port_that_is_taken_is_said():
+    with Endpoint("clicks", "0", Values()) as endpoint:
+        port = endpoint.url.split(":")[2].split("/")[0]
+        with pytest.raises(ConfigurationError, match=f"127.0.0.1:{port}: address already in use"):
+            Endpoint("clicks", port, Values())
+
+
+@pytest.mark.parametrize("address", ["", "host", "host:", ":70000", "9464x", "-1"])
+def test_an_address_that_is_none_is_refused(address):
+    with pytest.raises(ConfigurationError, match="is no address to show metrics on"):
+        Endpoint("clicks", address, Values())
+
+
+def test_names_are_those_that_prometheus_asks_for():
+    names = [metric.full_name for metric in METRICS]
+    assert len(names) == len({*names})
+    for metric in METRICS:
+        assert metric.full_name.endswith("_total") == (metric.kind is Kind.COUNTER)
+        assert metric.kind is not Kind.HISTOGRAM or metric.full_name.endswith("_seconds")
+        assert metric.means.endswith(".")
+        assert metric.bad.endswith(".")
+        assert metric.todo.endswith(".")
+
+
+SUFFIXES = r"(_bucket|_sum|_count)?$"
+
+
+@pytest.mark.parametrize("said", [*(alert.when for _, alert in ALERTS), *map(expression, METRICS)])
+def test_what_is_asked_is_of_metrics_that_there_are(said):
+    asked = re.findall(r"streamproof_\w+", said)
+    assert asked
+    for name in asked:
+        assert any(re.fullmatch(metric.full_name + SUFFIXES, name) for metric in METRICS), name
+    labels = {label for metric in METRICS for label in metric.labels} | {"job_name", "le"}
+    assert {label.strip() for group in re.findall(r"(?:by|on) \(([^)]*)\)", said) for label in group.split(",")} <= labels
+
+
+def test_each_alert_says_whom_it_is_about_and_what_to_do():
+    for metric, alert in ALERTS:
+        assert "{{ $labels.job_name }}" in alert.says
+        assert {*re.findall(r"\$labels\.(\w+)", alert.says)} <= {"job_name", *metric.labels}
+        assert alert.todo.endswith(".")
+
+
+def test_the_reference_is_the_runbook():
+    page = Path(__file__).parents[3] / "docs" / "reference" / "metrics.md"
+
+    assert page.read_text() == runbook(), "write it anew: streamproof monitoring DIR, and copy DIR/streamproof-runbook.md"
+
+
+def test_the_rules_are_yaml_with_every_alert():
+    yaml = pytest.importorskip("yaml")
+    ((group,),) = yaml.safe_load(alert_rules()).values()
+
+    assert [rule["alert"] for rule in group["rules"]] == [alert.name for _, alert in ALERTS]
+    assert [rule["expr"] for rule in group["rules"]] == [alert.when for _, alert in ALERTS]
+
+
+def test_the_dashboard_has_a_panel_for_each_metric():
+    panels = json.loads(dashboard())["panels"]
+    flat = [panel for row in panels for panel in (row, *row.get("panels", ()))]
+
+    assert [panel["title"] for panel in flat if panel["type"] != "row"] == [metric.name for metric in METRICS]
+    assert {query["expr"] for panel in flat for query in panel.get("targets", ())} == {*map(expression, METRICS)}
+
+
+def test_readings_fit_their_labels():
+    """Each kind of event that a metric reads gives as many label values as it has labels."""
+    events = [
+        STARTED,
+        PLANNED,
+        committed(),
+        ENDED,
+        BatchPublished("sums", 0, "sums", 4, 0.2),
+        PublicationWaiting("sums", "sums", 1, 1.0, "refused"),
+        WatermarkLeapt("sums", 4, None, AT),
+        HotKey("sums", 4, "keyed", ("client",), "17", 0.8, 5_000),
+        TableRead("sums", "prices", "v1", 300, 0),
+        TableStays("sums", "prices", "v1", "gone", 5),
+        RuleRejected("sums", "limits", "big", "no condition", True, 5),
+        Note("sums", "text", "hot-key"),
+        RunFailed("SinkUnavailable", "The store does not answer.", "sink-unavailable"),
+    ]
+    for metric in METRICS:
+        readings = [
+            reading for event in events if type(event) in metric.readings for reading in metric.readings[type(event)](event)
+        ]
+        assert readings or metric.name == "batch_limit", metric.name
+        assert {len(labels) for labels, _ in readings} <= {len(metric.labels)}
