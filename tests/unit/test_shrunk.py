@@ -1,6 +1,7 @@
 """What is shrunk of a stored proof, what is refused, and what is said of the smallest scenario; no Spark."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,13 @@ def test_what_is_not_sure_is_said(tmp_path):
 
     assert "the time was used up" in said
     assert "it did not fail when it was run once more" in said
+
+
+def test_parts_that_could_not_be_run_are_said(tmp_path):
+    found = kept(tmp_path)
+    broken = replace(found, result=replace(found.result, not_run=("the job stopped: no rows\nmore", "another")))
+
+    assert "  not run     2 tries of 9, taken for parts that do not fail: the job stopped: no rows" in lines(broken)
 
 
 def test_a_scenario_that_does_not_fail_again_is_said():

@@ -125,6 +125,11 @@ def lines(found: "Smallest") -> "Sequence[str]":
     said.append(f"  it has      {size(result.smallest)}   after {counted(result.tries, 'try', 'tries')}, {span(result.seconds)}")
     if not result.to_the_end:
         said.append("  not all     the time was used up: fewer may be enough. --time-budget gives it more")
+    if result.not_run:
+        first = result.not_run[0].partition("\n")[0]
+        said.append(
+            f"  not run     {counted(len(result.not_run), 'try', 'tries')} of {result.tries}, taken for parts that do not fail: {first}"
+        )
     if not result.again:
         said.append("  not always  it did not fail when it was run once more: it hangs on chance")
     flat = [(event, source) for source, events in result.exactly.of_source.items() for event in events]

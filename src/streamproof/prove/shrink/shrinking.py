@@ -47,6 +47,8 @@ class Shrunk:
         How many parts were run, and how long that took.
     to_the_end
         Whether nothing more can be left out of it: else the time was used up.
+    not_run
+        Of each part that the job could not be run on, why.
     again
         Whether it failed once more when it was run a second time.
     """
@@ -59,6 +61,7 @@ class Shrunk:
     seconds: float = 0.0
     to_the_end: bool = False
     again: bool = False
+    not_run: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,7 @@ def shrunk(
             seconds,
             done and not end.is_set(),
             again,
+            tuple(tries.not_run),
         )
 
 

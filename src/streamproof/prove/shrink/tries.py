@@ -67,6 +67,7 @@ class Tries:
     wanted: SameFinding
     full: bool = False
     failed: dict[Kept, Failed] = field(default_factory=dict)
+    not_run: list[str] = field(default_factory=list)
     _number: int = 0
     _plan: ScenarioPlan | None = None
 
@@ -87,9 +88,10 @@ class Tries:
                     raise JvmGone("The JVM ended while a scenario was shrunk.", remedy="Shrink it again.")
         except (JvmGone, MachineShort):
             raise
-        except StreamproofError:
+        except StreamproofError as problem:
             if kept in self.failed or not self.failed:
                 raise  # of the whole, and of a part that ran before, it says that nothing can be run any more
+            self.not_run.append(problem.message)
             return False
         found = self.wanted.of(outcome.checks) if outcome is not None else None
         if outcome is not None and found is not None:

@@ -122,6 +122,7 @@ def test_a_part_that_the_job_cannot_be_run_on_does_not_fail():
 
     assert tried.fails(ALL)
     assert not tried.fails(PART)
+    assert tried.not_run == ["no rows"]
 
 
 @pytest.mark.parametrize("problem", [StreamproofError("it cannot be bound"), JvmGone("it is gone")])
