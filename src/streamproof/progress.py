@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from streamproof.prove.events import Event, Failed, Finished, Preparing, Proving, Recorded, Recording, Started
+from streamproof.prove.events import Event, Failed, Finished, Preparing, Proving, Recorded, Recording, Shrinking, Started
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +33,14 @@ def tried(plan: "Recorded | PlanPreview") -> str:
     """What a plan tries, in words."""
     others = f", {plan.others:,} other faults" if plan.others else ""
     return f"{plan.distinct:,} distinct disks, {plan.live:,} live crashes{others}"
+
+
+def smallest(event: Shrinking) -> str:
+    """How small a failing scenario is by now, in words."""
+    from streamproof.report.words import counted
+
+    size = f"{counted(event.events, 'event')}, {counted(event.batches, 'batch', 'batches')}, {counted(event.faults, 'fault')}"
+    return f"{size} · {counted(event.tries, 'try', 'tries')}"
 
 
 def progress_on(console: "Console") -> "ProofProgress":
@@ -75,6 +83,8 @@ class ProofProgress(ABC):
                 self._failures += 1
                 if self._failures == 1:
                     self.failed(event)
+            case Shrinking():
+                self.shrinking(event)
             case Finished():
                 self.close()
 
@@ -89,6 +99,10 @@ class ProofProgress(ABC):
     @abstractmethod
     def proving(self, event: Proving) -> None:
         """How far the scenarios are."""
+
+    @abstractmethod
+    def shrinking(self, event: Shrinking) -> None:
+        """How small a failing scenario is by now."""
 
     def failed(self, event: Failed) -> None:
         from streamproof.report.words import span
@@ -109,6 +123,7 @@ class LineProgress(ProofProgress):
     def __init__(self, console: "Console") -> None:
         super().__init__(console)
         self._part = -1
+        self._smallest: tuple[int, int, int] | None = None
 
     def preparing(self, event: Preparing) -> None:
         self._line("preparing", event.what)
@@ -128,6 +143,11 @@ class LineProgress(ProofProgress):
             self._part = part
             self._line("proving", f"{event.done} of {event.total} · {event.scenario}{_left(event)}")
 
+    def shrinking(self, event: Shrinking) -> None:
+        if (event.events, event.batches, event.faults) != self._smallest:
+            self._smallest = event.events, event.batches, event.faults
+            self._line("shrinking", smallest(event))
+
 
 class BarProgress(ProofProgress):
     """One bar at a time, with what is being tried and how long it will take."""
@@ -146,6 +166,9 @@ class BarProgress(ProofProgress):
 
     def proving(self, event: Proving) -> None:
         self._show("proving", event.done, event.total, f"{event.done} of {event.total} · {event.scenario}{_left(event)}")
+
+    def shrinking(self, event: Shrinking) -> None:
+        self._show("shrinking", round(event.seconds - event.seconds_left), round(event.seconds), smallest(event))
 
     def close(self) -> None:
         if self._progress is not None:

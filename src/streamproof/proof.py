@@ -21,6 +21,7 @@ from streamproof.prove.options import Amount, Limits, Options, Selection, Surrou
 from streamproof.prove.process import apart, served
 from streamproof.prove.run import PlanPreview, preview, run_proof
 from streamproof.prove.scenario.declared import SampleFile
+from streamproof.prove.scenario.exactly import exactly_of
 from streamproof.prove.subjects.named import named
 from streamproof.prove.subjects.pyspark.preparation import Wanted
 from streamproof.report import explain, store
@@ -75,6 +76,7 @@ def prove(
     profile: str | None = None,
     events: int | None = None,
     batches: int | None = None,
+    exactly: str | Path | Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     allow_hosts: tuple[str, ...] = (),
     report: str | Path | None = None,
     brokers: int = 1,
@@ -102,6 +104,9 @@ def prove(
         Of plain PySpark, what is let be, by name: "late=9" (so many rows of its own that Spark drops as late), "unbounded-state".
     seed, events, batches
         Other events than scenario.toml describes.
+    exactly
+        These events and no others, by source, or a file of them: as `streamproof shrink` writes them. What they do not exercise is not asked for,
+        nor are shares of late or rejected events.
     only
         A scenario's id, a glob of ids, or several of these with commas; the verdict then speaks of those only.
     full
@@ -144,7 +149,7 @@ def prove(
     job = _with(services, ignore, job or (Wanted.of(str(target), inputs) if inputs else None), str(target))
     job = _expecting(str(target), job, expect)
     given = services if isinstance(services, Mapping) else {}
-    amount = Amount(seed, events, batches)
+    amount = Amount(seed, events, batches, exactly_of(exactly) if exactly is not None else None)
     subject = named(str(target), job, amount, profile=profile)
     budget = parse_duration(time_budget) if isinstance(time_budget, str) else time_budget
     ids = tuple(store.last_failed(subject.root)) if last_failed else scenarios

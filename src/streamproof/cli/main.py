@@ -22,6 +22,7 @@ from streamproof.cli import (
     run,
     schema,
     screen,
+    shrink,
     trace,
 )
 from streamproof.core import users_code
@@ -56,6 +57,7 @@ app.command("init", epilog=init.EXAMPLES, short_help="Make a folder with a job t
 app.command("check", epilog=check.EXAMPLES, short_help="Check configuration, job, Java and Spark.")(check.check)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere; account for every event.")(prove.prove)
+app.command("shrink", epilog=shrink.EXAMPLES, short_help="Make a failing scenario as small as it can be.")(shrink.shrink)
 app.command("trace", epilog=trace.EXAMPLES, short_help="Where did an event go? Which events made a row?")(trace.trace)
 app.command("lag", epilog=lag.EXAMPLES, short_help="Measure a sample's disorder; recommend a delay.")(lag.lag)
 app.command("diff", epilog=diff.EXAMPLES, short_help="Show where two outputs disagree, row by row and in sums.")(diff.diff)

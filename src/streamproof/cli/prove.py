@@ -73,6 +73,13 @@ def prove(
     batches: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Make N batches instead of the scenario's number.")
     ] = None,
+    exactly: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Prove with the events in FILE and no others, as shrink writes them.")
+    ] = None,
+    shrink: Annotated[
+        bool,
+        typer.Option("--shrink", help="If a scenario fails, make the first one as small as it can be; see streamproof shrink."),
+    ] = False,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="HOST", help="Let the job reach HOST during the proof, by the network of this machine. Repeatable."),
@@ -207,6 +214,7 @@ def prove(
                         profile=profile,
                         events=events,
                         batches=batches,
+                        exactly=exactly,
                         allow_hosts=tuple(allow_host or ()),
                         report=report,
                         brokers=brokers,
@@ -239,6 +247,10 @@ def prove(
         prove_screen.print_plan(preview)
         return
     prove_screen.print_proof(proof, report)
+    if shrink and Verdict(proof.verdict) is Verdict.FAIL:
+        from streamproof.cli.shrink import BUDGET, shrunk_on_screen
+
+        shrunk_on_screen(proof.folder, None, BUDGET)
     raise typer.Exit(Verdict(proof.verdict).exit_code)
 
 

@@ -18,7 +18,7 @@ Examples:
 app = typer.Typer(help="Look at the reports of earlier proofs.", epilog=EXAMPLES, no_args_is_help=True, rich_markup_mode=None)
 
 Job = Annotated[Path, typer.Option("--job", metavar="DIR", help="The folder of the job.")]
-_RUN = "A run's number, or latest, or a folder or file with a report."
+RUN = "A run's number, or latest, or a folder or file with a report, or the folder of a job: its newest run."
 
 
 @app.command("list")
@@ -45,20 +45,20 @@ def list_reports(directory: Annotated[Path, typer.Argument(metavar="DIR", help="
 
 
 @app.command("show")
-def show(run: Annotated[str, typer.Argument(metavar="RUN", help=_RUN)] = "latest", job: Job = Path()) -> None:
+def show(run: Annotated[str, typer.Argument(metavar="RUN", help=RUN)] = "latest", job: Job = Path()) -> None:
     """Show the summary of a stored proof."""
     from streamproof.report import store
     from streamproof.report.terminal import print_summary
 
-    folder = _folder(run, job)
+    folder = folder_of(run, job)
     page = folder / store.HTML if folder.is_dir() else folder.with_name(store.HTML)
     print_summary(store.load(folder), screen.console(), where=str(page) if page.is_file() else None)
 
 
 @app.command("compare")
 def compare(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help=_RUN)],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help=_RUN)] = "latest",
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RUN)],
+    after: Annotated[str, typer.Argument(metavar="AFTER", help=RUN)] = "latest",
     job: Job = Path(),
 ) -> None:
     """Compare two stored proofs. The exit code is 1 if something fails now that did not fail before."""
@@ -66,16 +66,28 @@ def compare(
     from streamproof.report.compare import compare as compared
     from streamproof.report.compare import print_comparison
 
-    first, second = _folder(before, job), _folder(after, job)
+    first, second = folder_of(before, job), folder_of(after, job)
     found = compared(store.load(first), store.load(second))
     print_comparison(found, screen.console(), names=(first.name, second.name))
     if found.new_failures:
         raise typer.Exit(1)
 
 
-def _folder(run: str, job: Path) -> Path:
+def folder_of(run: str, job: Path) -> Path:
+    """The folder, or the file, of the report that a command names: by its number, by its path, or by its job, whose newest run it is then.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is none; the message says which there are.
+    """
     from streamproof.report import store
 
-    if not run.isdecimal() and Path(run).exists():
-        return Path(run)
-    return store.find_run(job, run)
+    typed = Path(run)
+    if not typed.exists():
+        typed = Path(run.partition(":")[0])  # a job may be typed as it is for `prove`: job.py:function
+    if run.isdecimal() or not typed.exists():
+        return store.find_run(job, run)
+    if typed.suffix == ".py":
+        typed = typed.parent
+    return typed if typed.is_file() or (typed / store.JSON).is_file() else store.find_run(typed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamproof.cli import screen
+from streamproof.cli.report import RUN, folder_of
 
 if TYPE_CHECKING:
     from streamproof.prove.lineage.tracing import Run
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """\b
 Examples:
   streamproof trace my_job t-003817                              where did it go, in the newest proof of my_job
-  streamproof trace last t-003817                                the same, from within the folder of the job
+  streamproof trace latest t-003817                              the same, from within the folder of the job
   streamproof trace my_job --row "client = 'c17'"                which events made these rows
   streamproof trace my_job t-003817 --scenario publish/exposure@3:after      through a crash and its recovery
 
@@ -27,9 +28,7 @@ _COLUMNS, _LABEL = 110, 12
 
 
 def trace(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="The folder of a job (its newest run), a run's number, last, or a run's folder.")
-    ],
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN)],
     event: Annotated[str | None, typer.Argument(metavar="[EVENT]", help="A trace id, or the value of an id column.")] = None,
     row: Annotated[
         str | None,
@@ -42,40 +41,27 @@ def trace(
         str | None, typer.Option(metavar="ID", help="The scenario to look at. Without it: the run without a fault.")
     ] = None,
     job: Annotated[
-        Path, typer.Option("--job", metavar="DIR", help="The folder of the job, where RUN is a number or last.")
+        Path, typer.Option("--job", metavar="DIR", help="The folder of the job, where RUN is a number or latest.")
     ] = Path(),
     limit: Annotated[int, typer.Option(metavar="N", min=1, help="Show so many events or rows.")] = 5,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")] = False,
 ) -> None:
     """Follow an event of a proof: file, batch, operators, windows, outputs, state; or a row back to its events."""
     if (event is None) == (row is None):
-        raise typer.BadParameter("it takes either an EVENT or --row, as in: streamproof trace last t-003817")
+        raise typer.BadParameter("it takes either an EVENT or --row, as in: streamproof trace latest t-003817")
     if output is not None and row is None:
         raise typer.BadParameter("--output goes with --row: an event is followed to all outputs")
     from streamproof.prove.lineage.kept import Kept
     from streamproof.prove.lineage.tracing import Run
     from streamproof.report import store
 
-    folder = _folder(run, job)
+    named = folder_of(run, job)
+    folder = named if named.is_dir() else named.parent
     found = Run(Kept(folder), store.load(folder)["scenarios"], scenario)
     if event is not None:
         _show_events(found, folder, event, limit, as_json=as_json)
     elif row is not None:
         _show_rows(found, folder, row, output, limit, as_json=as_json)
-
-
-def _folder(run: str, job: Path) -> Path:
-    """The folder of a run, by what was typed for it."""
-    from streamproof.report import store
-
-    typed = Path(run)
-    if not typed.exists():
-        typed = Path(run.partition(":")[0])  # a job may be typed as it is for `prove`: job.py:function
-    if typed.is_file() and typed.parent != typed:
-        typed = typed.parent
-    if not run.isdecimal() and typed.is_dir():
-        return typed if (typed / store.JSON).is_file() else store.find_run(typed)
-    return store.find_run(job, "latest" if run == "last" else run)
 
 
 def _show_events(found: "Run", folder: Path, name: str, limit: int, *, as_json: bool) -> None:

@@ -45,13 +45,27 @@ class Request:
         """The command that runs exactly this scenario again; the standard plan has all those of the quick one."""
         return self._command(scenario)
 
+    def as_dict(self) -> dict[str, Any]:
+        """What was asked for, as the report holds it."""
+        options, amount = self.options, self.options.amount
+        return {
+            "target": options.target,
+            "profile": options.profile,
+            "seed": self.seed,
+            "events": amount.events,
+            "batches": amount.batches,
+            "exactly": amount.exactly.file if amount.exactly is not None else None,
+            "full": options.selection.full,
+            "allow_hosts": list(options.surroundings.allowed_hosts),
+        }
+
     def _command(self, only: str | None, *plan: str) -> str:
         options, amount, around = self.options, self.options.amount, self.options.surroundings
         services = [f"{name}={given.service_at(name, url).shown}" for name, url in around.services.items()]
         words = ["streamproof", "prove", options.target]
         words += ["--only", only] if only is not None else []
         words += options.words
-        words += ["--seed", str(self.seed)]
+        words += ["--exactly", amount.exactly.file or "FILE"] if amount.exactly is not None else ["--seed", str(self.seed)]
         words += ["--full"] if options.selection.full else plan
         words += ["--events", str(amount.events)] if amount.events is not None else []
         words += ["--batches", str(amount.batches)] if amount.batches is not None else []
@@ -105,6 +119,7 @@ def report(
         "distinct": len({outcome.plan.image.digest for outcome in outcomes if outcome.plan.image and outcome.plan.is_disk}),
         "fired": sum(outcome.fired for outcome in outcomes),
         "command": request.command,
+        "request": request.as_dict(),
         "conservation": {"fault_free": _counts(fault_free), "worst": _counts(_furthest(outcomes, fault_free))},
         "scenarios": [outcome.as_dict(request.replay(outcome.plan.id), sound_without_fault=sound) for outcome in outcomes],
         "steps": crash_points(recording, outcomes),

@@ -68,9 +68,24 @@ class Failed:
 
 
 @dataclass(frozen=True)
+class Shrinking:
+    """A failing scenario is made smaller: after so many tries the smallest that fails has so many events, batches and faults.
+
+    `seconds_left` of `seconds` are left.
+    """
+
+    tries: int
+    events: int
+    batches: int
+    faults: int
+    seconds_left: float
+    seconds: float
+
+
+@dataclass(frozen=True)
 class Finished:
     """Every scenario has a verdict, or the proof was cut short; the report is written."""
 
 
-Event = Preparing | Started | Recording | Recorded | Proving | Failed | Finished
+Event = Preparing | Started | Recording | Recorded | Proving | Failed | Shrinking | Finished
 Listener = Callable[[Event], None]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.exactly import Exactly
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,20 @@ class Limits:
 
 @dataclass(frozen=True)
 class Amount:
-    """Which events are made, where they are others than the scenario says: their seed, how many, in how many batches."""
+    """Which events are made, where they are others than the scenario says: their seed, how many, in how many batches, or each one written out."""
 
     seed: int | None = None
     events: int | None = None
     batches: int | None = None
+    exactly: Exactly | None = None
+
+    def __post_init__(self) -> None:
+        if self.exactly is not None and (self.events, self.batches) != (None, None):
+            raise ScenarioError(
+                "Events are written out one by one, and their number or their batches are given beside.",
+                required="The events say in which batches they come.",
+                remedy="Leave --events and --batches out.",
+            )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
@@ -33,6 +34,7 @@ _BEGINS_ANEW = "The proof had not come to its scenarios; it begins anew. It take
 JVM_LOG = "jvm.log"
 """In the folder of a proof: what its JVM writes to standard error, and PySpark where the conversation with it breaks off."""
 _LOOK_SECONDS = 0.5
+Made = TypeVar("Made")
 _SECONDS_EACH, _SECONDS_EACH_ON_SERVICES = 1.5, 5.0
 """What a scenario costs on two cores; on services it runs the whole job."""
 
@@ -105,6 +107,7 @@ class Session:
     _executor: Executor | None = None
     _engine: Engine | None = None
     _planned: bool = False
+    _allowed: tuple[str, ...] = ()
     _work: Path = field(init=False)
     _started: float = field(default_factory=monotonic_seconds)
 
@@ -151,12 +154,40 @@ class Session:
         return self._services.leave() if self._services is not None else []
 
     def prepare(self) -> Prepared:
+        """The plan, and the run without a fault."""
+        return self._beside(self._prepared)
+
+    def open(self) -> Subject:
+        """The subject alone: nothing is recorded."""
+        subject, _, _ = self._beside(self._opened)
+        self._planned = True
+        return subject
+
+    @contextmanager
+    def trying(self, preparation: Preparation, name: str) -> Iterator[Executor]:
+        """Runs scenarios of the same subject with other events, in a folder of their own that goes afterwards. The session is open."""
+        assert self._engine is not None, "it is open"
+        assert self._services is not None, "it is open"
+        assert self._zygote is not None, "it is open"
+        folder = self._work / name
+        folder.mkdir(parents=True)
+        preparation.make()
+        subject = preparation.subject(self._engine, folder, self._services)
+        self._executor = executor = Executor(subject, self._zygote, self._allowed)
+        try:
+            yield executor
+        finally:
+            executor.close()
+            subject.close()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _beside(self, what: Callable[[Zygote, ThreadPoolExecutor], Made]) -> Made:
         self._zygote = zygote = Zygote(
             self.folder / "children.log", self.options.surroundings.child_python_path, self.preparation.modules
         )
         beside = ThreadPoolExecutor(1, thread_name_prefix="preparing")
         try:
-            return self._prepared(zygote, beside)
+            return what(zygote, beside)
         except BaseException as problem:  # what runs beside may wait for a child that never ends, and is waited for below
             self.end_children(jvm=not isinstance(problem, Exception))
             raise
@@ -165,8 +196,8 @@ class Session:
                 wait=bool(self.options.surroundings.services), cancel_futures=True
             )  # it would make topics where they are not removed any more
 
-    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> Prepared:
-        """What needs no JVM is done while it starts, and the oracle looks at the events while the subject is recorded."""
+    def _opened(self, zygote: Zygote, beside: ThreadPoolExecutor) -> tuple[Subject, Services, bool]:
+        """What needs no JVM is done while it starts. Says of Java whether it is kept from real places."""
         wanted, selection, around = self.preparation, self.options.selection, self.options.surroundings
         given.required(around.services, wanted.services, tuple(wanted.stores.values()))
         self._services = services = Services(
@@ -190,7 +221,7 @@ class Session:
             log=self.folder / JVM_LOG,
             kind=wanted.stands_on,
         )
-        allowed = (*around.allowed_hosts, *given.hosts(around.services))
+        self._allowed = allowed = (*around.allowed_hosts, *given.hosts(around.services))
         self._engine = engine
         limits = guard.Limits(allowed, apart.folders(), own_network=apart.has_own_network())
         java_kept = engine.keep(limits)
@@ -211,10 +242,16 @@ class Session:
         if not services_started.done():
             self.tell(events.Preparing(f"waiting for {' and '.join(wanted.services)}"))
         services_started.result()
-        self.tell(events.Recording(0, wanted.batches))
         self._subject = subject = wanted.subject(engine, self._work, services)
+        return subject, services, java_kept
+
+    def _prepared(self, zygote: Zygote, beside: ThreadPoolExecutor) -> Prepared:
+        """The oracle looks at the events while the subject is recorded."""
+        subject, services, java_kept = self._opened(zygote, beside)
+        wanted, selection = self.preparation, self.options.selection
+        self.tell(events.Recording(0, wanted.batches))
         foreseen = beside.submit(subject.foresee)
-        self._executor = executor = Executor(subject, zygote, allowed, Keeper(self.folder / FOLDER))
+        self._executor = executor = Executor(subject, zygote, self._allowed, Keeper(self.folder / FOLDER))
         recording = executor.record("default")
         foreseen.result()
         shipped = beside.submit(executor.record, "shipped", trace=False)

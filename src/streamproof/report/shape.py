@@ -89,6 +89,22 @@ class StepEntry(TypedDict):
     scenario: str | None
 
 
+class RequestEntry(TypedDict):
+    """What was asked for: the target as it was named, and of the options those that say which scenarios there are.
+
+    `exactly` is the file of the events that were written out, empty where they were given in Python, null where a seed has made them.
+    """
+
+    target: str
+    profile: str | None
+    seed: int
+    events: int | None
+    batches: int | None
+    exactly: str | None
+    full: bool
+    allow_hosts: list[str]
+
+
 class Environment(TypedDict):
     """Versions and place. Only these six are ever shown, so that nothing from a real environment slips into a page."""
 
@@ -200,6 +216,7 @@ class Report(TypedDict):
     event_time: EventTime
     outputs: list[OutputEntry]
     noun: NotRequired[str]
+    request: NotRequired[RequestEntry]
     end: NotRequired[str]
     note_codes: NotRequired[list[str]]
     not_exercised: NotRequired[list[RemarkEntry]]

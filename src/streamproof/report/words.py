@@ -35,9 +35,9 @@ def number(count: int) -> str:
     return f"{count:,}"
 
 
-def counted(count: int, noun: str) -> str:
-    """(1, "scenario") is "1 scenario", (277, "scenario") is "277 scenarios"."""
-    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {noun}s"
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """(1, "scenario") is "1 scenario", (277, "scenario") is "277 scenarios", (2, "try", "tries") is "2 tries"."""
+    return f"{number(count)} {noun}" if count == 1 else f"{number(count)} {plural or f'{noun}s'}"
 
 
 def span(seconds: float) -> str:

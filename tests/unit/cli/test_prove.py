@@ -1,5 +1,6 @@
 """`prove` parses, passes on and prints; the proof itself is a stand-in here."""
 
+import io
 import os
 import signal
 import sys
@@ -91,6 +92,8 @@ def test_every_option_reaches_the_proof(proved):
             "500",
             "--batches",
             "4",
+            "--exactly",
+            "smallest.json",
             "--brokers",
             "3",
             "--report",
@@ -116,6 +119,7 @@ def test_every_option_reaches_the_proof(proved):
         "profile": "local",
         "events": 500,
         "batches": 4,
+        "exactly": Path("smallest.json"),
         "brokers": 3,
         "allow_hosts": ("a.b", "c.d"),
         "services": {"kafka": "h:1", "postgres": "postgresql://h/d?a=b"},
@@ -178,8 +182,9 @@ def test_one_that_had_finished_nothing_claims_no_report(proved):
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, capsys, sent, code):
+def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, sent, code):
     said: list[str] = []
+    shown = io.StringIO()  # read while it is written to: what capsys reads it also cuts off, and a line on its way would be lost
 
     class Left(BaseException):
         """In the place of a process that ends."""
@@ -190,13 +195,14 @@ def test_it_says_at_once_that_it_is_stopping(proved, monkeypatch, capsys, sent, 
     def stops(end: threading.Event) -> None:
         os.kill(os.getpid(), sent)
         assert end.wait(10)
-        heard, until = "", time.monotonic() + 30
-        while "is written." not in heard and time.monotonic() < until:
-            heard += capsys.readouterr().err  # a line may come in two parts
-        said.append(heard[heard.find("stopping") :])
+        until = time.monotonic() + 30
+        while "is written." not in shown.getvalue() and time.monotonic() < until:
+            time.sleep(0.01)
+        said.append(shown.getvalue())
         raise KeyboardInterrupt
 
     monkeypatch.setattr(os, "_exit", leave)
+    monkeypatch.setattr(sys, "stderr", shown)
     with pytest.raises(Left) as left:
         proved(stops=stops)
 

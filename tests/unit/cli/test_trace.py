@@ -76,7 +76,7 @@ def test_a_run_is_named_by_its_job_its_folder_or_its_report(streamproof: Any, jo
     assert streamproof("trace", run, "e-3").out.startswith("trade e-3 · run 0002\n")
 
 
-@pytest.mark.parametrize("run", ["last", "latest", "2"])
+@pytest.mark.parametrize("run", ["latest", "2"])
 def test_a_run_is_named_by_its_number_beside_the_folder_of_its_job(streamproof: Any, job: Path, run: str) -> None:
     assert streamproof("trace", run, "e-3", "--job", "my_job").out.startswith("trade e-3 · run 0002\n")
 

@@ -144,7 +144,7 @@ def quick(plans: Sequence[ScenarioPlan]) -> list[ScenarioPlan]:
     by_kind: dict[tuple[object, ...], list[tuple[StepName, ScenarioPlan]]] = {}
     for plan in plans:
         if plan.step is not None and plan.id not in beside:
-            by_kind.setdefault(_kind(plan.step), []).append((plan.step, plan))
+            by_kind.setdefault(kind_of(plan.step), []).append((plan.step, plan))
     batches = sorted({step.batch for group in by_kind.values() for step, _ in group})
     middle = batches[len(batches) // 2] if batches else 0
 
@@ -180,7 +180,7 @@ def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
     """
     last: dict[tuple[object, ...], Image] = {}
     for image in images:
-        key = (*_kind(image.step), image.step.batch)
+        key = (*kind_of(image.step), image.step.batch)
         last.pop(key, None)
         last[key] = image
     return list(last.values())
@@ -189,10 +189,10 @@ def one_of_each_kind(images: Sequence[Image]) -> list[Image]:
 def _kinds(plan: ScenarioPlan) -> set[tuple[object, ...]]:
     """Those of every step that the disk of a scenario lies before or after."""
     steps = [StepName.parse(name) for name in plan.image.names] if plan.image is not None else [plan.step]
-    return {_kind(step) for step in steps if step is not None}
+    return {kind_of(step) for step in steps if step is not None}
 
 
-def _kind(step: StepName) -> tuple[object, ...]:
+def kind_of(step: StepName) -> tuple[object, ...]:
     """What a step has in common with those of other batches, partitions, operators and numbered files."""
     kind = ".".join(part for part in step.kind.split(".") if not part.isdigit())
     return step.query, step.phase, kind, step.side

@@ -55,6 +55,7 @@ def write_events(
     header: Callable[[int], bytes | None] | None = None,
     trace: bool = True,
     prefix: str = "",
+    partitions: int = 0,
 ) -> dict[str, list[str]]:
     """Write the events as `part-B-P.json`, `.csv` and so on, and say which traces each file holds, in their order.
 
@@ -73,6 +74,8 @@ def write_events(
         By the number of its partition the first line of a file; None where it has none.
     prefix
         What the names of its files begin with: where there are several sources, no two files may be called alike.
+    partitions
+        How many files a batch has at least: one without an event is empty, so that none of the next batch is taken for it.
     trace
         False leaves `_trace` out: what the shipped plan reads. Lines of CSV and text are without it from `in_lines`.
 
@@ -82,8 +85,10 @@ def write_events(
         If a column of a Parquet or Avro file has a type that the generator cannot write.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files: dict[tuple[int, int], list[Event]] = {}
-    for event in events:
+    all_of_them = list(events)
+    batches = 1 + max((event.batch for event in all_of_them), default=-1)
+    files: dict[tuple[int, int], list[Event]] = {(batch, number): [] for batch in range(batches) for number in range(partitions)}
+    for event in all_of_them:
         files.setdefault((event.batch, event.partition), []).append(event)
     traces: dict[str, list[str]] = {}
     for number, (batch, partition) in enumerate(sorted(files)):

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.prove.scenario.generate import Event
 
@@ -39,6 +39,8 @@ class ProvedSource(ABC):
 
     name: str
     config: "SourceConfig"
+    takes_exactly: ClassVar[bool] = False
+    """Whether its events can be any that are given, in batches with holes."""
 
     def require_fits(self, scenario: "Scenario") -> None:
         """ScenarioError if the scenario asks for something that this kind of source cannot give."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.config.entry import is_plain_pyspark
+from streamproof.errors import ScenarioError
 from streamproof.prove.options import Amount
 from streamproof.prove.subjects.pyspark.preparation import PysparkPreparation, Wanted
 from streamproof.prove.subjects.subject import Preparation
@@ -31,6 +32,12 @@ def named(target: str, wanted: Wanted | None, amount: Amount, *, profile: str | 
     if wanted is not None or is_plain_pyspark(target):
         find_spark_of_plain_jobs()
         asked = wanted or Wanted(target, {})
+        if amount.exactly is not None:
+            raise ScenarioError(
+                f"{target} is plain PySpark, and its events are written out one by one.",
+                required="--exactly is for jobs that were written with Streamproof.",
+                remedy="Give such a job a sample with these events: --input NAME=FILE",
+            )
         preparation = PysparkPreparation(asked, seed=amount.seed, events=amount.events, batches=amount.batches)
         return Named(preparation, Path.cwd(), words_of(asked))
     from streamproof.config import load
@@ -38,7 +45,8 @@ def named(target: str, wanted: Wanted | None, amount: Amount, *, profile: str | 
 
     config = load(target, profile=profile)
     find_spark()
-    return Named(JobPreparation.of(config, seed=amount.seed, events=amount.events, batches=amount.batches), config.root)
+    made = JobPreparation.of(config, seed=amount.seed, events=amount.events, batches=amount.batches)
+    return Named(made if amount.exactly is None else made.exactly(amount.exactly), config.root)
 
 
 def words_of(wanted: Wanted) -> tuple[str, ...]:

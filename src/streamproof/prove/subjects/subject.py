@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from streamproof.core.notes import Note
+from streamproof.errors import ScenarioError
 from streamproof.prove.artifacts.comparing import PublishedRows
 from streamproof.prove.checkers import CheckResult
 from streamproof.prove.lineage.kept import KeptEvent, ToKeep
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from streamproof.prove.process.children import Children
     from streamproof.prove.process.engine import Engine
     from streamproof.prove.record.recording import Recording
+    from streamproof.prove.scenario.exactly import Exactly
+    from streamproof.prove.scenario.generate import Event
     from streamproof.prove.services import Services
 
 
@@ -115,6 +118,10 @@ class Subject(ABC):
     def learn(self, folder: Path, notes: Sequence[Note], run: Run) -> None:  # noqa: B027 -- most subjects know it before
         """Looks at the first run, of which some things can be seen for the first time: its notes too. `run` runs the subject again, elsewhere."""
 
+    def made(self) -> "Mapping[str, Sequence[Event]]":
+        """By source the events that were made for it; none where it has none of its own."""
+        return {}
+
     # -- what is tried
 
     @abstractmethod
@@ -204,6 +211,19 @@ class Preparation(ABC):
     @abstractmethod
     def make(self) -> None:
         """What needs no Spark: it is done while the JVM starts."""
+
+    def exactly(self, events: "Exactly") -> "Preparation":
+        """The same with these events, each of them written out.
+
+        Raises
+        ------
+        ScenarioError
+            If the subject cannot have events one by one.
+        """
+        raise ScenarioError(
+            f"{self.name} is not a job that was written with Streamproof.",
+            required="Events are left out and written out one by one for such jobs alone.",
+        )
 
     @abstractmethod
     def subject(self, engine: "Engine", folder: Path, services: "Services") -> Subject:

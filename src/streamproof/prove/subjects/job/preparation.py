@@ -9,12 +9,14 @@ from streamproof.prove.oracle.query import Query, query_asked
 from streamproof.prove.process.engine import Engine
 from streamproof.prove.process.environment import in_environment
 from streamproof.prove.record.binding import ScenarioBinding
+from streamproof.prove.scenario.exactly import Exactly
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.scenario import Scenario, load_scenario
 from streamproof.prove.services import Services, needed
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.prove.subjects.job.calls import calls_of
+from streamproof.prove.subjects.job.exactly import require_takes, with_exactly
 from streamproof.prove.subjects.job.exercised import require_known
 from streamproof.prove.subjects.job.imported import SCENARIOS, SCENARIOS_ON_SERVICES
 from streamproof.prove.subjects.job.last_rows import facts_in
@@ -28,15 +30,15 @@ from streamproof.runtime.spark.connector_jars import connector_jars
 class JobPreparation(Preparation):
     """A job's configuration and its scenario."""
 
-    def __init__(self, config: JobConfig, scenario: Scenario) -> None:
-        self.config, self.scenario = config, scenario
+    def __init__(self, config: JobConfig, scenario: Scenario, exactly: Exactly | None = None) -> None:
+        self.config, self.scenario, self._exactly = config, scenario, exactly
         self.name, self.noun = config.name, events_called(config)
         self.seed, self.batches, self.events = scenario.seed, scenario.batches, scenario.events
         self.records = scenario.events * len(config.source)
         self.spark, self.stores = config.spark, scenario.environment
         self.services = needed(config, scenario.environment)
         self.modules = SCENARIOS_ON_SERVICES if self.services else SCENARIOS
-        self._made: Mapping[str, list[Event]] = {}
+        self._made: Mapping[str, Sequence[Event]] = {}
 
     @classmethod
     def of(
@@ -51,21 +53,38 @@ class JobPreparation(Preparation):
         """
         return cls(config, load_scenario(config.root, seed=seed, events=events, batches=batches))
 
+    def exactly(self, events: Exactly) -> "JobPreparation":
+        require_takes(self.config, events)
+        return JobPreparation(self.config, with_exactly(self.scenario, events), events)
+
     @property
     def jars(self) -> Sequence[str]:  # type: ignore[override]  # fetched when they are asked for
         return connector_jars(self.config)
 
     def make(self) -> None:
-        self._made = make_events(self.config, self.scenario)
+        self._made = make_events(self.config, self.scenario) if self._exactly is None else self._exactly.of_source
 
     def subject(self, engine: Engine, folder: Path, services: Services) -> JobSubject:
-        return prepare(self.config, self.scenario, folder, engine, self._made, services)
+        made = {name: list(events) for name, events in self._made.items()}
+        return prepare(self.config, self.scenario, folder, engine, made, services, vacuous=self._exactly is not None)
 
 
 def prepare(
-    config: JobConfig, scenario: Scenario, folder: Path, engine: Engine, made: Mapping[str, list[Event]], services: Services
+    config: JobConfig,
+    scenario: Scenario,
+    folder: Path,
+    engine: Engine,
+    made: Mapping[str, list[Event]],
+    services: Services,
+    *,
+    vacuous: bool = False,
 ) -> JobSubject:
     """Asks the job what it wants, writes the events, and binds the job to them.
+
+    Parameters
+    ----------
+    vacuous
+        Whether nothing that the job can do need happen.
 
     Raises
     ------
@@ -85,7 +104,11 @@ def prepare(
     queries = {name: query_asked(name, one, event_time_asked(config, one.sources[0])) for name, one in asked.items()}
     _require_window_for_model(scenario, next(iter(queries.values())))
     require_rows_for_versions(config, queries)
-    require_known(scenario.expect.may_be_unexercised, exercises_of(config, bound))
+    exercises = exercises_of(config, bound)
+    require_known(scenario.expect.may_be_unexercised, exercises)
+    if vacuous:
+        names = tuple(dict.fromkeys(name for one in exercises for name in one.names))
+        scenario = scenario.model_copy(update={"expect": scenario.expect.model_copy(update={"may_be_unexercised": names})})
     return JobSubject(config, scenario, folder, engine, bound, asked, written, services)
 
 

@@ -172,6 +172,9 @@ class JobSubject(Subject):
         found = [*crashes, *on_files.plans(default.steps, own)]
         return [*found, *(beyond(default.steps, recordings["rare"].steps, found) if full else [])], ()
 
+    def made(self) -> Mapping[str, Sequence[Event]]:
+        return self.written.of_source
+
     def injectors(self, children: Children) -> Sequence[Injector]:
         files = OnFiles(self.config, self.bound, lambda query: self.arrivals[query].arrived, self.written.traces_of_file)
         services = OnServices(self.config, self.bound, self.services)
