@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 20
 """So many rows of one output or state are given, unless others are asked for."""
+PUBLISHED, STATE = "published", "state"
 _BATCH = "_batch_of_ours"
 _TIMES = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 
@@ -46,6 +47,8 @@ class Found:
         The output, or "operator 0, a deduplication".
     batch
         That has published it; of a state the one it is read after. None of an output that no batch of ours has written.
+    place
+        "published", "state", or the kind of the side output by which it left: "late", "rejected".
     says
         What became of it, in a sentence.
     row
@@ -55,6 +58,7 @@ class Found:
     query: str
     where: str
     batch: int | None
+    place: str
     says: str
     row: Mapping[str, Any]
 
@@ -150,7 +154,9 @@ class _Looking:
         there = self._holding(name, frame)
         for row in there:
             batch = row.pop(_BATCH, None)
-            self.found.append(Found(query.name, name, batch, _said(query, side, batch, row), row))
+            self.found.append(
+                Found(query.name, name, batch, PUBLISHED if side is None else side.kind, _said(query, side, batch, row), row)
+            )
 
     def _look_at_state(self, query: "BoundQuery") -> None:
         if not query.root.stateful:
@@ -174,7 +180,7 @@ class _Looking:
         led_to = logs.committed[batch].next_watermark_ms
         watermark = f"the watermark is {_shown(from_micros(led_to * 1000))}" if led_to else "there is no watermark yet"
         says = f"in state, as {'an' if kind.row[0] in 'aeiou' else 'a'} {kind.row}; {watermark}"
-        self.found += [Found(query.name, name, batch, says, row) for row in there]
+        self.found += [Found(query.name, name, batch, STATE, says, row) for row in there]
 
     def _holding(self, name: str, frame: "DataFrame") -> list[dict[str, Any]]:
         """The rows for which the condition holds, as JSON has them; none where there is no such column, which is kept in mind."""
@@ -248,7 +254,7 @@ def _with_batches(spark: "SparkSession", rows: Rows) -> "DataFrame":
 def _said(query: "BoundQuery", side: Side | None, batch: int | None, row: Mapping[str, Any]) -> str:
     """What became of a record that is a row of an output."""
     if side is None:
-        return "published"
+        return PUBLISHED
     why = row.get("reason")
     if side.kind != LATE.kind:
         return f"{side.kind}: {why}" if why else side.said
