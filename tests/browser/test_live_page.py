@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,13 +15,19 @@ from types import SimpleNamespace
 import pytest
 
 from spark.small_job import SUMS, WINDOWED, Binding, SmallJob, event
+from streamproof.cli.prove_screen import again
+from streamproof.core.verdict import Verdict
 from streamproof.errors import SinkUnavailable
 from streamproof.observe.live.access import Access
 from streamproof.observe.live.board import RunBoard
 from streamproof.observe.live.server import LivePage, bound
+from streamproof.proof_page import ProofBoard
+from streamproof.prove.events import Judged, Planned, Proving, Started
 from streamproof.runtime.watching.events import Note, PublicationWaiting
-from unit.observe.live_samples import Clock, Story, batch, ended, started
+from unit.observe.live_samples import Clock, Story, batch, ended
+from unit.observe.live_samples import started as started_query
 
+JOBS = Path(__file__).parents[1] / "proofs" / "jobs"
 TOKEN = "a-token-of-some-length"
 EXPECTED = re.compile(r"net::ERR_|401 \(Unauthorized\)")
 """What the browser itself says of a server that is gone, or wants a token."""
@@ -94,7 +101,7 @@ def test_it_shows_every_part_and_nothing_runs_over(looked_at, width, scheme):
 
 def test_the_bar_moves_when_a_batch_is_committed(looked_at):
     with told() as live:
-        live.story.tell(*started(), *batch(0))
+        live.story.tell(*started_query(), *batch(0))
         page = looked_at(live.url)
         part = page.locator(".part.emitted")
         part.get_by_text("880").wait_for()
@@ -108,7 +115,7 @@ def test_the_bar_moves_when_a_batch_is_committed(looked_at):
 
 def test_a_run_that_ends_leaves_its_last_picture_and_the_next_run_goes_on_in_the_same_page(looked_at):
     with told() as live:
-        live.story.tell(*started(), *batch(0))
+        live.story.tell(*started_query(), *batch(0))
         page = looked_at(live.url)
         page.locator(".query").wait_for()
         live.story.tell(ended())
@@ -120,14 +127,14 @@ def test_a_run_that_ends_leaves_its_last_picture_and_the_next_run_goes_on_in_the
     assert not page.locator("#lost").is_visible()
 
     with told(port=live.url.rpartition(":")[2].strip("/")) as again:
-        again.story.tell(*started())
+        again.story.tell(*started_query())
         word(page, "Healthy")
         assert not banner.is_visible()
 
 
 def test_an_error_stays_on_the_page_with_what_to_do(looked_at):
     with contextlib.suppress(SinkUnavailable), told() as live:
-        live.story.tell(*started(), *batch(0))
+        live.story.tell(*started_query(), *batch(0))
         page = looked_at(live.url)
         page.locator(".query").wait_for()
         raise SinkUnavailable("postgres does not answer", remedy="Start the database.")
@@ -140,7 +147,7 @@ def test_an_error_stays_on_the_page_with_what_to_do(looked_at):
 def test_what_people_write_is_text_and_never_markup(looked_at):
     evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
     with told() as live:
-        live.story.tell(*started(evil), Note(evil, evil, evil))
+        live.story.tell(*started_query(evil), Note(evil, evil, evil))
         page = looked_at(live.url)
         page.locator(".trouble").wait_for()
 
@@ -150,7 +157,7 @@ def test_what_people_write_is_text_and_never_markup(looked_at):
 
 def test_whoever_has_the_token_types_it_once(looked_at):
     with told(Access(TOKEN, "in .streamproof/live-token")) as live:
-        live.story.tell(*started())
+        live.story.tell(*started_query())
         page = looked_at_denied(looked_at, live.url)
         page.get_by_label("Token").fill(TOKEN)
         page.get_by_role("button", name="Look").click()
@@ -168,13 +175,68 @@ def looked_at_denied(looked_at, url):
     return page
 
 
+@contextlib.contextmanager
+def proved() -> Iterator[SimpleNamespace]:
+    """A page of a proof that is served: `.url`, and `.board` to tell events."""
+    board = ProofBoard("my_job", again("my_job", None), Clock())
+    with LivePage(board, bound("0"), Access()) as page:
+        yield SimpleNamespace(url=page.url, board=board)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_grid_of_a_proof_fills_up_and_ends_with_the_verdict(looked_at, width):
+    points = tuple(
+        f"{phase}@{batch}:{side}"
+        for batch in range(12)
+        for phase in ("plan/offsets", "work/state.0.0", "work/state.0.1", "publish/exposure", "commit/commits")
+        for side in ("before", "after")
+    )
+    with proved() as proof:
+        page = looked_at(proof.url, width=width)
+        word(page, "Preparing")
+        for told in (Started("risk_exposure", 1_000, "trades", 7, 12, "4.3.0", "local[2]"), Planned(points)):
+            proof.board(told)
+        proof.board(Proving(0, 60, points[0]))
+        page.locator(".grid .c.untried").nth(119).wait_for()
+        proof.board(Judged(points[0], Verdict.PASS, points[:40]))
+        proof.board(Judged(points[40], Verdict.FAIL, points[40:42], "exactly-once: trade t-1 is counted twice"))
+        proof.board(Proving(2, 60, points[42], 90.0))
+        page.locator(".grid .c.fail").first.wait_for()
+
+        assert page.locator(".grid .c.pass").count() == 40
+        assert page.locator(".grid .c.fail").first.get_attribute("title") == f"{points[40]}, fail"
+        word(page, "Failing")
+        assert f"streamproof prove my_job --only {points[40]} --seed 7" in page.locator(".trouble .todo").inner_text()
+        assert page.get_by_role("progressbar").get_attribute("aria-valuenow") == "2"
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+        proof.board.done(Verdict.FAIL, "A trade was counted twice. The report: report.html")
+    word(page, "Fail")
+    assert "The proof ended" in page.locator("#ended").inner_text()
+    assert page.locator(".grid .c.pass").count() == 40
+
+
+def test_a_real_proof_is_on_the_page_although_it_has_a_network_of_its_own(looked_at):
+    command = ["prove", str(JOBS / "lines"), "--only", "publish/*", "--max-scenarios", "3", "--live", "0"]
+    with running(command, {**os.environ}, name="proof") as run:
+        page = looked_at(run.url)
+        word(page, re.compile("Preparing|Recording"))
+        page.locator(".grid .c.pass").first.wait_for(timeout=150_000)
+        page.get_by_text("3 of 3").first.wait_for(timeout=60_000)
+        word(page, re.compile("Unknown"))
+
+    assert page.locator(".grid .c.pass").count() >= 3
+    assert page.locator(".grid .c.fail").count() == 0
+    assert "report.html" in page.locator("#why").inner_text()
+    assert run.process.returncode == 3, "cut short: a part of the plan is no pass"
+
+
 def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path):
     """By the command line, with a trigger that never ends by itself: files come while the page is open, then it is asked to end."""
     counting = {"spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true"}
     job = SmallJob(None, tmp_path / "job", SUMS, Binding(**{**vars(WINDOWED), "spark": counting, "trigger": "1 second"}))
     job.feed([event("e1", 1), event("e2", 2, client="b"), event("bad", 3, v=-1)])
     environment = {**os.environ, "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1"}
-    with running(job.folder, environment) as run:
+    with running(["run", str(job.folder), "--live", "0", "--json"], environment) as run:
         page = looked_at(run.url)
         word(page, re.compile("Starting|Healthy"))
         page.locator(".query[data-query=sums]").wait_for(timeout=90_000)
@@ -201,20 +263,20 @@ def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path
 
 
 @contextlib.contextmanager
-def running(folder: Path, environment: dict[str, str]) -> Iterator[SimpleNamespace]:
-    """`streamproof run FOLDER --live 0 --json`, ended with the test."""
-    command = [sys.executable, "-m", "streamproof.cli.main", "run", str(folder), "--live", "0", "--json"]
-    with (folder / "out.json").open("w+") as out:
+def running(arguments: list[str], environment: dict[str, str], name: str = "run") -> Iterator[SimpleNamespace]:
+    """`streamproof ... --live 0`, ended with the test; `.output()` is what it has printed once it is over."""
+    command = [sys.executable, "-m", "streamproof.cli.main", *arguments]
+    with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
         try:
             assert process.stderr is not None
-            said = []
+            said, found = [], None
             for line in process.stderr:  # what it says after this line the pipe holds
                 said.append(line)
-                if found := re.search(r"Live page of this run: (http://\S+)", line):
+                if found := re.search(rf"Live page of this {name}: (http://\S+)", line):
                     break
             assert found, said
-            yield SimpleNamespace(url=found[1], process=process, output=lambda: (folder / "out.json").read_text())
+            yield SimpleNamespace(url=found[1], process=process, output=lambda: (out.seek(0), out.read())[1])
             process.wait(60)
         finally:
             process.kill()

@@ -11,7 +11,6 @@ from streamproof.cli import screen
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from streamproof.observe.live.server import LivePage
     from streamproof.runtime.watching.events import Listener
 
 EXAMPLES = """\b
@@ -59,40 +58,3 @@ def watched(job: str, address: str | None) -> "Iterator[list[Listener]]":
     with Endpoint(job, address, values) as endpoint:
         screen.print_note(f"Metrics of this run: {endpoint.url}")
         yield [values]
-
-
-@contextmanager
-def shown_live(job: str, address: str | None, folder: Path) -> "Iterator[list[Listener]]":
-    """Shows a run on a page in a browser, where an address is given, as long as it lasts; gives the listeners that this takes.
-
-    Parameters
-    ----------
-    folder
-        That of the job: the token of a page that other machines reach is kept there.
-    """
-    if address is None:
-        yield []
-        return
-    require_live()
-    from streamproof.observe.live.access import access_to
-    from streamproof.observe.live.board import RunBoard
-    from streamproof.observe.live.server import LivePage, bound
-
-    board, listens = RunBoard(job), bound(address)
-    with LivePage(board, listens, access_to(listens.getsockname()[0], folder)) as page:
-        say_where(page, "this run")
-        yield [board]
-
-
-def require_live() -> None:
-    """MissingExtra where the libraries of the live page are not installed."""
-    from streamproof.connectors.extras import library
-
-    for module in ("starlette", "uvicorn"):
-        library(module, "live", "the live page")
-
-
-def say_where(page: "LivePage", what: str) -> None:
-    """Where the page is, and where its token; the token itself is said nowhere."""
-    token = f", with the token {page.where_the_token_is}" if page.where_the_token_is else ""
-    screen.print_note(f"Live page of {what}: {page.url}{token}")

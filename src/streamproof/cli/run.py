@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import bounded as batch
+from streamproof.cli import live as live_page
 from streamproof.cli import run_screen, screen
 from streamproof.cli.check import Debug, Profile, Target
 from streamproof.errors import AccountError, ConfigurationError, StreamproofError
@@ -134,7 +135,7 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.cli.monitoring import shown_live, watched
+    from streamproof.cli.monitoring import watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root)
@@ -149,7 +150,7 @@ def run(
         with (
             python_side(log),
             watched(config.name, metrics) as watching,
-            shown_live(config.name, live, config.root) as looking,
+            live_page.of_run(config.name, live, config.root) as looking,
             nullcontext() if as_events else screen.waiting(f"running {config.name}") as say,
         ):
             progress = run_screen.RunProgress(say) if say is not None else None

@@ -5,6 +5,7 @@ import json
 import logging
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import httpx
 import pytest
 
+from streamproof.cli import live
 from streamproof.errors import ConfigurationError, MissingExtra, SinkUnavailable
 from streamproof.observe.live import readers, server
 from streamproof.observe.live.access import COOKIE, VARIABLE, Access, access_to
@@ -43,8 +45,8 @@ def pictures(lines: Iterator[str]) -> Iterator[dict]:
 
 
 def test_the_page_is_one_file_that_asks_nobody_else():
-    with shown() as live:
-        answer = live.ask("/")
+    with shown() as page:
+        answer = page.ask("/")
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
@@ -56,12 +58,12 @@ def test_the_page_is_one_file_that_asks_nobody_else():
 
 
 def test_whoever_comes_gets_the_present_picture_first_and_then_each_that_changes():
-    with shown() as live:
-        live.story.tell(*started(), *batch(0))
-        with live.client.stream("GET", "/pictures") as answer:
+    with shown() as page:
+        page.story.tell(*started(), *batch(0))
+        with page.client.stream("GET", "/pictures") as answer:
             found = pictures(answer.iter_lines())
             first = next(found)
-            live.story.tell(*batch(1))
+            page.story.tell(*batch(1))
             then = next(each for each in found if each["queries"][0]["committed"] == 2)
 
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -69,14 +71,16 @@ def test_whoever_comes_gets_the_present_picture_first_and_then_each_that_changes
     assert then["queries"][0]["account"]["input"] == 2_000
 
 
-def test_a_page_that_comes_back_gets_what_it_has_missed_in_one_picture():
-    with shown() as live:
-        live.story.tell(*started())
-        with live.client.stream("GET", "/pictures") as answer:
+def test_a_page_that_comes_back_gets_what_it_has_missed_in_one_picture_at_once(monkeypatch):
+    monkeypatch.setattr(readers, "TICK_SECONDS", 60)
+    monkeypatch.setattr(readers, "LEAST_SECONDS", 60)
+    with shown() as page:
+        page.story.tell(*started())
+        with page.client.stream("GET", "/pictures") as answer:
             next(pictures(answer.iter_lines()))
         for number in range(30):
-            live.story.tell(*batch(number))
-        with live.client.stream("GET", "/pictures") as answer:
+            page.story.tell(*batch(number))
+        with page.client.stream("GET", "/pictures") as answer:
             again = next(pictures(answer.iter_lines()))
 
     assert again["queries"][0]["committed"] == 30
@@ -84,10 +88,10 @@ def test_a_page_that_comes_back_gets_what_it_has_missed_in_one_picture():
 
 def test_a_picture_comes_although_nothing_happens(monkeypatch):
     monkeypatch.setattr(readers, "TICK_SECONDS", 0.05)
-    with shown() as live, live.client.stream("GET", "/pictures") as answer:
+    with shown() as page, page.client.stream("GET", "/pictures") as answer:
         found = pictures(answer.iter_lines())
         next(found)
-        live.clock.pass_(77)
+        page.clock.pass_(77)
         assert next(each for each in found if each["began_seconds"] == 77)
 
 
@@ -100,31 +104,31 @@ def test_the_last_picture_says_how_the_run_ended_and_then_the_stream_is_over(pro
     found: list[dict] = []
     got = threading.Event()
 
-    def look(live: SimpleNamespace) -> None:
-        with live.client.stream("GET", "/pictures") as answer:
+    def look(page: SimpleNamespace) -> None:
+        with page.client.stream("GET", "/pictures") as answer:
             for each in pictures(answer.iter_lines()):
                 found.append(each)
                 got.set()
 
-    with shown(problem=problem) as live:
-        live.story.tell(*started(), *batch(0))
-        page = threading.Thread(target=look, args=[live])
-        page.start()
+    with shown(problem=problem) as page:
+        page.story.tell(*started(), *batch(0))
+        reader = threading.Thread(target=look, args=[page])
+        reader.start()
         assert got.wait(10)
-    page.join(10)
+    reader.join(10)
 
-    assert not page.is_alive()
+    assert not reader.is_alive()
     assert (found[-1]["word"], found[-1]["queries"][0]["committed"]) == (word, 1)
     assert found[-1]["ended"]
     assert [each["todo"] for each in found[-1]["troubles"]] == (["Start it."] if problem else [])
 
 
 def test_nothing_answers_once_the_run_is_over():
-    with shown() as live:
-        assert live.ask("/picture.json").json()["job"] == "small"
+    with shown() as page:
+        assert page.ask("/picture.json").json()["job"] == "small"
 
     with pytest.raises(httpx.ConnectError):
-        live.ask("/picture.json")
+        page.ask("/picture.json")
 
 
 def test_a_browser_that_reads_nothing_holds_up_neither_events_nor_others_nor_the_end(monkeypatch):
@@ -133,15 +137,15 @@ def test_a_browser_that_reads_nothing_holds_up_neither_events_nor_others_nor_the
     monkeypatch.setattr(readers, "LEAST_SECONDS", 0.0)
     small = readers.message
     monkeypatch.setattr(readers, "message", lambda picture: small(picture) + b": " + b"x" * 400_000 + b"\n\n")
-    with shown() as live:
-        live.story.tell(*started())
-        asleep = socket.create_connection(("127.0.0.1", httpx.URL(live.url).port))
+    with shown() as page:
+        page.story.tell(*started())
+        asleep = socket.create_connection(("127.0.0.1", httpx.URL(page.url).port))
         asleep.sendall(b"GET /pictures HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        with live.client.stream("GET", "/pictures") as answer:
+        with page.client.stream("GET", "/pictures") as answer:
             found = pictures(answer.iter_lines())
             for _ in range(100):  # 40 MB: more than the sockets on the way take
                 next(found)
-            live.story.tell(*batch(0))
+            page.story.tell(*batch(0))
             assert any(each["queries"][0]["committed"] == 1 for _, each in zip(range(10), found, strict=False))
         asleep.settimeout(10)
         received = 0
@@ -153,19 +157,24 @@ def test_a_browser_that_reads_nothing_holds_up_neither_events_nor_others_nor_the
 
 def test_pages_beyond_the_most_are_turned_away(monkeypatch):
     monkeypatch.setattr(readers, "MOST", 1)
-    with shown() as live, live.client.stream("GET", "/pictures") as answer:
+    with shown() as page, page.client.stream("GET", "/pictures") as answer:
         open_one = pictures(answer.iter_lines())
         next(open_one)
-        further = live.ask("/pictures")
+        further = page.ask("/pictures")
 
     assert further.status_code == 503
     assert "Close one" in further.text
 
 
+def test_whoever_asks_for_the_head_of_the_stream_waits_for_nothing():
+    with shown() as page:
+        assert page.client.head("/pictures").headers["content-type"].startswith("text/event-stream")
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 def test_it_only_reads(method):
-    with shown() as live:
-        assert live.client.request(method, "/").status_code == 405
+    with shown() as page:
+        assert page.client.request(method, "/").status_code == 405
 
 
 def test_a_port_that_is_taken_is_said_with_what_to_do():
@@ -188,13 +197,11 @@ def test_an_address_of_another_machine_is_said():
         bound("203.0.113.7:0")
 
 
-def test_a_missing_library_is_said_before_the_job_starts(monkeypatch):
-    from streamproof.cli import monitoring
-
-    monkeypatch.setitem(__import__("sys").modules, "starlette", None)
+def test_a_missing_library_is_said_before_the_job_starts(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette", None)
 
     with pytest.raises(MissingExtra, match=r"streamproof\[live\]"):
-        monitoring.require_live()
+        live.place("0", tmp_path)
 
 
 # -- who may look ---------------------------------------------------------------------------------------------------------------
@@ -202,15 +209,15 @@ def test_a_missing_library_is_said_before_the_job_starts(monkeypatch):
 
 @pytest.mark.parametrize("path", ["/", "/pictures", "/picture.json", "/nothing"])
 def test_without_the_token_nothing_is_shown_and_it_says_what_to_do(path):
-    with shown(Access(TOKEN, "in .streamproof/live-token")) as live:
-        plain, page = live.ask(path), live.ask(path, headers={"Accept": "text/html"})
+    with shown(Access(TOKEN, "in .streamproof/live-token")) as page:
+        plain, form = page.ask(path), page.ask(path, headers={"Accept": "text/html"})
 
-    for answer in (plain, page):
+    for answer in (plain, form):
         assert answer.status_code == 401
         assert "small" not in answer.text
         assert "Authorization: Bearer" in answer.text
         assert "in .streamproof/live-token where the job runs" in answer.text
-    assert '<input name="token"' in page.text
+    assert '<input name="token"' in form.text
 
 
 @pytest.mark.parametrize(
@@ -219,24 +226,28 @@ def test_without_the_token_nothing_is_shown_and_it_says_what_to_do(path):
         {"Authorization": f"Bearer {TOKEN}x"},
         {"Authorization": f"Basic {TOKEN}"},
         {"Authorization": "Bearer"},
-        {"Cookie": f"{COOKIE}={TOKEN[:-1]}"},
+        {"Cookie": f"{COOKIE}_PORT={TOKEN[:-1]}"},
+        {"Cookie": f"{COOKIE}={TOKEN}"},
+        {"Cookie": f"{COOKIE}_1={TOKEN}"},
         {"Cookie": f"other={TOKEN}"},
         {"Cookie": "\x01=;;="},
         {"Authorization": "Bearer ä".encode("latin-1")},
     ],
 )
 def test_what_is_not_the_token_is_refused(headers):
-    with shown(Access(TOKEN)) as live:
-        assert live.ask("/picture.json", headers=headers).status_code == 401
-        assert live.ask("/?token=wrong").status_code == 401
+    with shown(Access(TOKEN)) as page:
+        port = page.url.rpartition(":")[2].strip("/")
+        given = {key: value.replace("PORT", port) if isinstance(value, str) else value for key, value in headers.items()}
+        assert page.ask("/picture.json", headers=given).status_code == 401
+        assert page.ask("/?token=wrong").status_code == 401
 
 
 def test_with_the_token_it_is_shown_and_the_token_leaves_the_address_for_a_cookie():
-    with shown(Access(TOKEN)) as live:
-        bearer = live.ask("/picture.json", headers={"Authorization": f"Bearer {TOKEN}"})
-        entered = live.ask("/", params={"token": TOKEN, "x": "1"})
+    with shown(Access(TOKEN)) as page:
+        bearer = page.ask("/picture.json", headers={"Authorization": f"Bearer {TOKEN}"})
+        entered = page.ask("/", params={"token": TOKEN, "x": "1"})
         cookie = entered.headers["set-cookie"].lower()
-        with live.client.stream("GET", "/pictures") as answer:  # the client has kept the cookie, as a browser does
+        with page.client.stream("GET", "/pictures") as answer:  # the client has kept the cookie, as a browser does
             first = next(pictures(answer.iter_lines()))
 
     assert bearer.json()["job"] == "small"
@@ -247,10 +258,10 @@ def test_with_the_token_it_is_shown_and_the_token_leaves_the_address_for_a_cooki
 
 
 def test_the_token_is_in_no_log_and_in_no_answer(caplog, capfd):
-    with caplog.at_level(logging.DEBUG), shown(Access(TOKEN)) as live:
-        live.ask("/", params={"token": TOKEN})
-        live.ask("/", params={"token": f"{TOKEN}x"})
-        seen = live.ask("/").text + live.ask("/picture.json").text + live.ask("/nothing").text
+    with caplog.at_level(logging.DEBUG), shown(Access(TOKEN)) as page:
+        page.ask("/", params={"token": TOKEN})
+        page.ask("/", params={"token": f"{TOKEN}x"})
+        seen = page.ask("/").text + page.ask("/picture.json").text + page.ask("/nothing").text
 
     said = capfd.readouterr()
     logged = [one.getMessage() for one in caplog.records if not one.name.startswith("http")]  # those are the client's
@@ -259,9 +270,9 @@ def test_the_token_is_in_no_log_and_in_no_answer(caplog, capfd):
 
 
 def test_a_page_of_another_site_that_gives_its_name_our_address_reads_nothing():
-    with shown() as live:
-        assert live.ask("/picture.json", headers={"Host": "evil.example"}).status_code == 421
-        assert live.ask("/picture.json", headers={"Host": "localhost:9465"}).status_code == 200
+    with shown() as page:
+        assert page.ask("/picture.json", headers={"Host": "evil.example"}).status_code == 421
+        assert page.ask("/picture.json", headers={"Host": "localhost:9465"}).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "127.8.9.1"])
@@ -315,16 +326,16 @@ def test_the_token_is_compared_in_a_time_that_tells_nothing(monkeypatch):
 
 
 def test_a_clock_that_jumps_is_on_the_page():
-    with shown() as live:
-        live.story.tell(*started())
-        live.clock.jump(timedelta(hours=3))
-        live.story.tell(*batch(0))
-        assert live.ask("/picture.json").json()["jump"]["seconds"] == 10_800
+    with shown() as page:
+        page.story.tell(*started())
+        page.clock.jump(timedelta(hours=3))
+        page.story.tell(*batch(0))
+        assert page.ask("/picture.json").json()["jump"]["seconds"] == 10_800
 
 
 def test_the_run_goes_on_where_the_server_is_gone():
-    with shown() as live:
-        live.story.tell(*started())
-    live.story.tell(*batch(0))
+    with shown() as page:
+        page.story.tell(*started())
+    page.story.tell(*batch(0))
 
-    assert live.board.now()["queries"][0]["committed"] == 1
+    assert page.board.now()["queries"][0]["committed"] == 1

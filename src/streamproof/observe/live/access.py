@@ -47,7 +47,8 @@ class Access:
         if self.token is None:
             return True
         kind, _, given = headers.get("authorization", "").partition(" ")
-        return (kind.lower() == "bearer" and self.knows(given.strip())) or self.knows(_cookie(headers.get("cookie", "")))
+        kept = _cookie(headers.get("cookie", ""), cookie_at(headers))
+        return (kind.lower() == "bearer" and self.knows(given.strip())) or self.knows(kept)
 
     def is_at(self, headers: Mapping[str, str]) -> bool:
         """Whether the request means this machine: a page of another site can give its own name our address, and would read what we answer."""
@@ -102,8 +103,14 @@ def _kept(path: Path) -> str:
     return made
 
 
-def _cookie(header: str) -> str:
+def cookie_at(headers: Mapping[str, str]) -> str:
+    """The name of the cookie that keeps the token: browsers send cookies to every port of a host, and there can be a job on each."""
+    port = headers.get("host", "").rpartition(":")[2]
+    return f"{COOKIE}_{port}" if port.isdigit() else COOKIE
+
+
+def _cookie(header: str, name: str) -> str:
     with suppress(CookieError):
-        found = SimpleCookie(header).get(COOKIE)
+        found = SimpleCookie(header).get(name)
         return "" if found is None else found.value
     return ""

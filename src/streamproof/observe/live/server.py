@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from streamproof.observe.addresses import Wanted, listening, parsed, url
-from streamproof.observe.live.access import COOKIE, PARAMETER, Access
+from streamproof.observe.live.access import PARAMETER, Access, cookie_at
 from streamproof.observe.live.board import Board
 from streamproof.observe.live.readers import Readers
 
@@ -78,17 +78,13 @@ class LivePage:
 
     def __init__(self, board: Board, listens: socket.socket, access: Access) -> None:
         self._board, self._access, self._listens = board, access, listens
+        self._shared = listens.dup()
         self.url = url(listens.getsockname()[:2], "/")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._readers: Readers | None = None
         self._server: uvicorn.Server | None = None
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), name="streamproof-live", daemon=True)
-
-    @property
-    def where_the_token_is(self) -> str:
-        """In words; empty where it takes none."""
-        return self._access.where
 
     def __enter__(self) -> "LivePage":
         self._thread.start()
@@ -102,6 +98,11 @@ class LivePage:
             with suppress(RuntimeError):  # its loop is over already
                 asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
         self._thread.join(LAST_SECONDS + 5)
+        with (
+            suppress(OSError),
+            self._shared,
+        ):  # a process that was forked meanwhile has the socket too, and would leave browsers waiting
+            self._shared.shutdown(socket.SHUT_RDWR)
 
     def _changed(self) -> None:
         """Called in the threads of the run: it wakes the server, and waits for nothing."""
@@ -149,10 +150,14 @@ def _app(board: Board, readers: Readers, access: Access) -> ASGIApp:
     async def show(_request: Request) -> Response:
         return HTMLResponse(page, headers=headers)
 
-    async def pictures(_request: Request) -> Response:
+    async def pictures(request: Request) -> Response:
+        if request.method == "HEAD":  # a stream of nothing would never end
+            return Response(headers=_HEADERS, media_type="text/event-stream")
         if readers.full:
             return PlainTextResponse("As many pages are open as may be. Close one.\n", 503, {**_HEADERS, "Retry-After": "10"})
-        return StreamingResponse(readers.pictures(), headers=_HEADERS, media_type="text/event-stream")
+        return StreamingResponse(
+            readers.pictures(), headers={**_HEADERS, "X-Accel-Buffering": "no"}, media_type="text/event-stream"
+        )
 
     async def picture(_request: Request) -> Response:
         return JSONResponse(board.now(), headers=_HEADERS)
@@ -179,7 +184,7 @@ class _Guarded:
         if given is not None and access.knows(given):  # out of the address bar, and so out of history and logs
             rest = [(key, value) for key, value in request.query_params.multi_items() if key != PARAMETER]
             answer = RedirectResponse(f"{request.url.path}{'?' if rest else ''}{urlencode(rest)}", 303, _HEADERS)
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+            answer.set_cookie(cookie_at(request.headers), given, httponly=True, samesite="strict")
             return answer
         if access.admits(request.headers):
             return None
