@@ -9,6 +9,7 @@ from explanations import batch, watermark, window
 from hopping_windows import hopping_windows
 from inventory import inventory
 from late_event import late_event
+from live_page import draw as draw_live_page
 from percentiles import percentiles
 from recommendations import recommendations
 from sensor_sessions import sensor_sessions
@@ -35,6 +36,7 @@ def main() -> None:
         place = DOCS / name
         place.parent.mkdir(exist_ok=True, parents=True)
         place.write_text(drawn(), encoding="utf-8")
+    draw_live_page(DOCS)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,22 @@ class Outcome:
         verdict = worst(check.verdict for check in self.checks)
         return verdict if self.fired or verdict is Verdict.FAIL else Verdict.UNKNOWN
 
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The crash points that the verdict is of: the step, and those that leave the same disk."""
+        step, image = self.plan.step, self.plan.image
+        same = image.names if self.fired and image is not None and self.plan.recording == "default" else ()
+        return tuple(dict.fromkeys((*same, *([str(step)] if step is not None else []))))
+
+    @property
+    def says(self) -> str:
+        """The first thing that is wrong, in words; empty where nothing is."""
+        for check in self.checks:
+            if check.verdict is not Verdict.PASS:
+                said = [finding["what"] for finding in check.as_dict()["findings"]]
+                return f"{check.name}: {said[0]}" if said else check.name
+        return "" if self.fired else "its fault did not fire"
+
     def as_dict(self, replay: str, *, sound_without_fault: bool) -> dict[str, Any]:
         """As the report holds it. With `sound_without_fault` the run without a fault is right, so the crash is the cause."""
         step = self.plan.step

@@ -141,6 +141,7 @@ def _run(
     try:
         for outcome in prepared.executor.run_all(limited, prepared.recordings, stop):
             outcomes.append(outcome)
+            tell(events.Judged(outcome.plan.id, outcome.verdict, outcome.points, outcome.says))
             if outcome.verdict is Verdict.FAIL:
                 tell(events.Failed(outcome.plan.id, monotonic_seconds() - started))
             left = (monotonic_seconds() - begun) / len(outcomes) * (len(limited) - len(outcomes))

@@ -271,6 +271,7 @@ class Session:
         seconds = monotonic_seconds() - self._started
         self._planned = True
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
+        self.tell(events.Planned(recording.points))
         return Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable, java_kept)
 
 
