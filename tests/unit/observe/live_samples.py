@@ -82,7 +82,7 @@ def committed(batch: int, query: str = "sums", *, partitions: int = 2, slow: int
             OperatorState("stateStoreSave", 1_020 + 15 * batch, 300, 280, 4_000_000, 212_000 + 3_000 * batch),
             OperatorState("dedupeWithinWatermark", None, 1_000, 900, 9_000_000, 1_100_000 + 20_000 * batch),
         ],
-        NINE + timedelta(seconds=30 * batch),
+        newest_event=NINE + timedelta(seconds=30 * batch),
     )
 
 
