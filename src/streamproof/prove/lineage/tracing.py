@@ -125,7 +125,10 @@ class Run:
 
     def event(self, name: str) -> list[Traced]:
         """The events that a name means, each with its way; ConfigurationError if there is none."""
-        found = events_called(name, self.events)
+        return self.traced(events_called(name, self.events))
+
+    def traced(self, found: Sequence[KeptEvent]) -> list[Traced]:
+        """Events, each with its way; the other scenarios are read once for all of them."""
         elsewhere = self._elsewhere(found)
         known = all(follower.known for follower in self.followers)
         return [Traced(event, self._ways(self.followers, event), elsewhere[event.trace], known) for event in found]

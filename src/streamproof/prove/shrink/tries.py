@@ -9,7 +9,7 @@ from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.execution import Executor
 from streamproof.prove.judging import Outcome
 from streamproof.prove.plan.alike import alike
-from streamproof.prove.plan.planning import FAULT_FREE, ScenarioPlan, chosen
+from streamproof.prove.plan.planning import FAULT_FREE, ScenarioPlan, chosen, in_words
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.session import Session
 from streamproof.prove.shrink.kept import Kept, Smaller, Whole
@@ -34,10 +34,11 @@ class SameFinding:
 
 @dataclass(frozen=True)
 class Failed:
-    """A part that fails: the id of its scenario, and its finding."""
+    """A part that fails: the id of its scenario, its finding, and in words its fault, empty where it has none."""
 
     scenario: str
     finding: Finding
+    crash: str = ""
 
 
 @dataclass
@@ -95,7 +96,7 @@ class Tries:
             return False
         found = self.wanted.of(outcome.checks) if outcome is not None else None
         if outcome is not None and found is not None:
-            self.failed[kept] = Failed(outcome.plan.id, found)
+            self.failed[kept] = Failed(outcome.plan.id, found, in_words(outcome.plan) if kept.fault else "")
         return found is not None
 
     def _outcome(self, executor: Executor, kept: Kept, smaller: Smaller) -> Outcome | None:
