@@ -315,3 +315,31 @@ def test_without_script_stories_are_reached_by_their_links(opened):
     assert page.url.endswith("#e0")
     assert page.locator("#e0").is_visible()
     assert not page.locator("#find-story").is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_both_sides_of_the_state_are_searched_and_scroll_in_boxes_of_their_own(opened, width, scheme):
+    page = opened("shrunk", width=width, scheme=scheme).page
+    table = page.locator("#state-0")
+    rows = table.locator("tbody tr:visible")
+    assert rows.count() == 60
+    assert colour(page, "#state-0 mark", "backgroundColor") != colour(page, "#state-0 tbody td", "backgroundColor")
+    ground = colour(page, "body", "backgroundColor")
+    for selector in ("#state-0 .changed th", "#state-1 .gone th", "#state-1 .new th", "#state-1 .none", ".t .end", ".t .bad"):
+        assert contrast(colour(page, selector), ground) >= 4.5, selector
+
+    page.locator("#find-state-0").fill("c17 09:01:17")
+
+    assert rows.count() == 1
+    assert "not as without a fault" in rows.first.inner_text()
+    assert page.locator("#state-1 tbody tr:visible").count() == 2  # the other table is searched by its own
+    assert page.locator(".tall").first.evaluate("box => box.clientHeight") <= 460
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_way_leads_to_the_state(opened):
+    page = opened("shrunk").page
+
+    page.locator('section.way a[href="#state"]').click()
+
+    assert page.locator("#state").bounding_box()["y"] < 300

@@ -51,17 +51,21 @@ class SideEntry(TypedDict):
 
 
 class StateRow(TypedDict):
-    """A row of a state: what it is, its key, and the other values on either side, null where that has no such row."""
+    """A row of a state: what it is, its key, and the other values on either side, null where that has no such row; whether it is not as without a
+    fault.
+    """
 
-    what: Literal["changed", "gone", "new", "same"]
+    what: Literal["changed", "gone", "new", "same", "missing"]
     key: list[Any]
     crash: list[Any] | None
     after: list[Any] | None
+    unsound: bool
 
 
 class OperatorState(TypedDict):
     """The state of an operator on both sides: `word` says what it is, `row` what one row of it is, `key` and `values` are names of columns;
-    `counts` says of each kind of row how many there are, `rows` has the first of each.
+    `counts` says of each kind of row how many there are, `rows` has the first of each; `unsound` how many are not as without a fault after the same
+    batch, null where that batch has other events there.
     """
 
     query: str
@@ -73,6 +77,7 @@ class OperatorState(TypedDict):
     crash: SideEntry
     after: SideEntry
     counts: dict[str, int]
+    unsound: int | None
     rows: list[StateRow]
 
 
@@ -137,8 +142,7 @@ class SmallestSearch(TypedDict):
 class SmallestEntry(TypedDict):
     """What `streamproof shrink` has made of a failing scenario.
 
-    `scenario` is the one that was shrunk, `failed` the one that is left, `crash` its fault in words; `events` has at most the first 100, `story`
-    the way of the event of its finding, in lines of (label, text).
+    `scenario` is the one that was shrunk, `failed` the one that is left, `crash` its fault in words; `events` has at most the first 100.
     """
 
     scenario: str
@@ -150,4 +154,3 @@ class SmallestEntry(TypedDict):
     events: list[SmallestEvent]
     use: SmallestUse
     search: SmallestSearch
-    story: NotRequired[list[list[str]]]

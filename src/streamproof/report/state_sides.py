@@ -22,17 +22,22 @@ class Row:
     key: tuple[str, ...]
     crash: tuple[Cell, ...] | None
     after: tuple[Cell, ...] | None
+    unsound: bool
 
 
 @dataclass(frozen=True)
 class Operator:
-    """One operator: its heading, the names of its columns, what is said of either side and of the rows that are left out, and the rows."""
+    """One operator: its heading, the names of its columns, what is said of either side, of both against the run without a fault, and of
+    the rows that are left out, and the rows.
+    """
 
     name: str
     key: tuple[str, ...]
     values: tuple[str, ...]
     crash: str
     after: str
+    verdict: str
+    unsound: bool
     said: str
     rows: tuple[Row, ...]
 
@@ -65,6 +70,8 @@ def _operator(found: OperatorState, *, several: bool, masked: bool) -> Operator:
         values=values,
         crash=_side(found["crash"], found["row"]),
         after=_side(found["after"], found["row"]),
+        verdict=_verdict(found),
+        unsound=bool(found["unsound"]),
         said="; ".join(_said(found, masked=masked)),
         rows=tuple(_row(row, len(found["values"])) for row in found["rows"]),
     )
@@ -78,11 +85,25 @@ def _side(side: SideEntry, row: str) -> str:
     return f"{words.counted(side['rows'], row)}, after batch {side['batch']}"
 
 
+def _verdict(found: OperatorState) -> str:
+    """How the state after the recovery is beside that of the run without a fault after the same batch."""
+    wrong, batch = found["unsound"], found["after"]["batch"]
+    if wrong is None:
+        return ""
+    if not wrong:
+        return f"the same as without a fault after batch {batch}: what is wrong is not in this state"
+    return f"{words.counted(wrong, found['row'])} not as without a fault after batch {batch}"
+
+
 def _said(found: OperatorState, *, masked: bool) -> Iterator[str]:
     counts = found["counts"]
     if not sum(counts.values()):
         return
-    yield ", ".join(f"{words.number(counts[what])} {what}" for what in ("changed", "gone", "new", "same"))
+    yield ", ".join(
+        f"{words.number(counts[what])} {what}"
+        for what in ("changed", "gone", "new", "same", "missing")
+        if what != "missing" or counts.get(what)
+    )
     total = sum(counts.values())
     if not masked and len(found["rows"]) < total:
         shown = {what: sum(row["what"] == what for row in found["rows"]) for what in counts}
@@ -94,8 +115,8 @@ def _row(row: StateRow, values: int) -> Row:
     key = tuple(cell(value) for value in row["key"])
     if not values:  # a key is there, or it is not
         left, right = (None if side is None else [True] for side in (row["crash"], row["after"]))
-        return Row(row["what"], key, _there(left), _there(right))
-    return Row(row["what"], key, _cells(row["crash"], row["after"]), _cells(row["after"], row["crash"]))
+        return Row(row["what"], key, _there(left), _there(right), row["unsound"])
+    return Row(row["what"], key, _cells(row["crash"], row["after"]), _cells(row["after"], row["crash"]), row["unsound"])
 
 
 def _there(side: Sequence[Any] | None) -> tuple[Cell, ...] | None:

@@ -303,10 +303,42 @@ SMALLEST: Any = {
 
 
 def build_shrunk() -> Report:
-    """The same after `streamproof shrink`."""
+    """The same after `streamproof shrink`, with the state at the crash."""
     report = build_followed()
     report["smallest"] = copy.deepcopy(SMALLEST)
+    report["state"] = state()
     return report
+
+
+def state() -> Any:
+    """Two operators: windows of which one is not as without a fault, and remembered ids that are the same as without one."""
+    windows = [
+        {"what": "changed", "key": [f"2026-03-02T09:01:{number:02d}.500000Z", f"c{number:02d}"], "unsound": number == 17,
+         "crash": [number, 12.5], "after": [number + 1, 12.5]}
+        for number in (17, *range(17), *range(18, 60))
+    ]  # fmt: skip
+    ids = [
+        {"what": "gone", "key": ["t-000001"], "crash": [], "after": None, "unsound": False},
+        {"what": "new", "key": ["t-000002"], "crash": None, "after": [], "unsound": False},
+    ]
+    return {
+        "scenario": "publish/exposure@3:after",
+        "recovered": True,
+        "masked": False,
+        "operators": [
+            {
+                "query": "exposure", "operator": 0, "word": "aggregate", "row": "open group",
+                "key": ["window_end", "client"], "values": ["records", "exposure"],
+                "crash": {"batch": 2, "rows": 300, "unread": ""}, "after": {"batch": 3, "rows": 310, "unread": ""},
+                "counts": {"changed": 300, "gone": 0, "new": 10, "same": 0, "missing": 0}, "unsound": 1, "rows": windows,
+            },
+            {
+                "query": "exposure", "operator": 1, "word": "deduplicate", "row": "key", "key": ["trade_id"], "values": [],
+                "crash": {"batch": 2, "rows": 1, "unread": ""}, "after": {"batch": 3, "rows": 1, "unread": ""},
+                "counts": {"changed": 0, "gone": 1, "new": 1, "same": 0, "missing": 0}, "unsound": 0, "rows": ids,
+            },
+        ],
+    }  # fmt: skip
 
 
 def build_unknown() -> Report:

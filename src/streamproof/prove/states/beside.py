@@ -1,7 +1,7 @@
 """Two states of an operator side by side, row by row: what changed, what is gone, what is new. Data alone; no Spark."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -17,9 +17,11 @@ class What(StrEnum):
     GONE = "gone"
     NEW = "new"
     SAME = "same"
+    MISSING = "missing"
+    """On neither side, and in the state without a fault."""
 
 
-SHOWN: Mapping[What, int] = {What.CHANGED: 80, What.GONE: 80, What.NEW: 80, What.SAME: 40}
+SHOWN: Mapping[What, int] = {What.CHANGED: 80, What.GONE: 80, What.NEW: 80, What.SAME: 40, What.MISSING: 80}
 """How many rows of an operator are shown at most."""
 
 
@@ -51,21 +53,29 @@ class Side:
     unread: str = ""
 
 
-def beside(crash: Side, after: Side, *, masked: bool = False) -> dict[str, Any]:
+def beside(crash: Side, after: Side, sound: Side | None = None, *, masked: bool = False) -> dict[str, Any]:
     """Both sides of an operator, as the report has them.
 
     Its keys: `key` and `values` (names of columns), `crash` and `after` (the batch, how many rows, why they cannot be shown), `counts` (of each
-    `What` how many rows), `rows` (of each what it is, the values of the key, and of either side the other values, None where it has no such row).
+    `What` how many rows), `unsound` (how many rows after the recovery are not as without a fault, or missing; None where that cannot be
+    compared), `rows` (of each what it is, the values of the key, of either side the other values, None where it has no such row, and whether it
+    is `unsound`).
 
     Parameters
     ----------
+    sound
+        The state of the run without a fault after the same batch; None where that batch has other events there.
     masked
         Count the rows, and show none: their values are somebody's.
     """
     keys = list(crash.keys or after.keys)
     values = [name for name in dict.fromkeys([*crash.columns, *after.columns]) if name not in keys]
     known = not crash.unread and not after.unread
-    rows = sorted(_pairs(crash.rows, after.rows, keys, values), key=lambda row: (list(What).index(row[0]), row[1])) if known else []
+    pairs = list(_pairs(crash.rows, after.rows, keys, values)) if known else []
+    differing = _differing(after, sound, keys, values)
+    there = {row[1] for row in pairs}
+    pairs += [(What.MISSING, key, json.loads(key), None, None) for key in sorted(differing or ()) if key not in there]
+    rows = sorted(pairs, key=lambda row: (row[1] not in (differing or ()), list(What).index(row[0]), row[1]))
     counts = {str(what): sum(row[0] is what for row in rows) for what in What}
     return {
         "key": keys,
@@ -73,7 +83,8 @@ def beside(crash: Side, after: Side, *, masked: bool = False) -> dict[str, Any]:
         "crash": _said(crash),
         "after": _said(after),
         "counts": counts,
-        "rows": [] if masked else list(_shown(rows)),
+        "unsound": None if differing is None else len(differing),
+        "rows": [] if masked else list(_shown(rows, differing or frozenset())),
     }
 
 
@@ -107,6 +118,19 @@ def _pairs(
             yield What.NEW, key, shown, None, row
 
 
+def _differing(after: Side, sound: Side | None, keys: Sequence[str], values: Sequence[str]) -> frozenset[str] | None:
+    """The keys whose rows after the recovery are not those of the run without a fault; None where that is not known."""
+    if sound is None or sound.unread or after.unread or sound.batch != after.batch:
+        return None
+    mine, theirs = _by_key(after.rows, keys, values), _by_key(sound.rows, keys, values)
+    return frozenset(key for key in {**mine, **theirs} if _sorted(mine.get(key, [])) != _sorted(theirs.get(key, [])))
+
+
+def _sorted(rows: Sequence[list[Any]]) -> list[str]:
+    """The rows in an order of their own; a sum of floats depends on the order of adding, in its last digits."""
+    return sorted(json.dumps([float(f"{value:.8e}") if isinstance(value, float) else value for value in row]) for row in rows)
+
+
 def _by_key(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], values: Sequence[str]) -> dict[str, list[list[Any]]]:
     found: dict[str, list[list[Any]]] = {}
     for row in rows:
@@ -114,12 +138,13 @@ def _by_key(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], values: Sequ
     return found
 
 
-def _shown(rows: Sequence[Pair]) -> Iterator[dict[str, Any]]:
+def _shown(rows: Sequence[Pair], differing: Collection[str]) -> Iterator[dict[str, Any]]:
     left = dict(SHOWN)
-    for what, _, key, crash, after in rows:
+    for what, name, key, crash, after in rows:
         if left[what]:
             left[what] -= 1
-            yield {"what": str(what), "key": _cut(key), "crash": _cut(crash), "after": _cut(after)}
+            unsound = name in differing
+            yield {"what": str(what), "key": _cut(key), "crash": _cut(crash), "after": _cut(after), "unsound": unsound}
 
 
 def _cut(values: list[Any] | None) -> list[Any] | None:

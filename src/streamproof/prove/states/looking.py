@@ -10,7 +10,7 @@ from streamproof.prove.execution import Executor
 from streamproof.prove.plan.planning import ScenarioPlan
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.states.beside import Side, beside
-from streamproof.prove.states.reading import sides_of
+from streamproof.prove.states.reading import look, sides_of
 
 _FOLDER = "looked-into"
 _CRASH, _AFTER = "crash", "after"
@@ -21,7 +21,9 @@ def state_of(executor: Executor, plan: ScenarioPlan, recordings: Mapping[str, Re
     """The state of a scenario at its crash and after the recovery, as the report has it: `scenario`, `recovered` (whether the job came back),
     `masked`, and `operators`, each with its query, its number, what it is (`word`), and both sides (`beside.beside`).
 
-    Checkpoints are copied where they can be read at leisure: nothing of the scenario itself is touched.
+    The left side is the state after the newest batch that was committed at the crash, the right one that after the next batch. Where this was
+    planned at the crash, it has the events that it has without a fault, and so must its state. Checkpoints are copied where they can be read at
+    leisure: nothing of the scenario itself is touched.
     """
     subject = executor.subject
     folder = subject.folder / _FOLDER
@@ -34,10 +36,18 @@ def state_of(executor: Executor, plan: ScenarioPlan, recordings: Mapping[str, Re
         )
         operators = []
         for query in subject.layout.checkpoints:
-            crash, after = (sides_of(subject.engine.spark, folder / side / query) for side in (_CRASH, _AFTER))
+            spark, left = subject.engine.spark, look(folder / _CRASH / query)
+            following = left.committed + 1
+            crash, after = sides_of(spark, left), sides_of(spark, look(folder / _AFTER / query), following)
+            sound: dict[tuple[int, str], Side] = {}
+            if left.planned:
+                path = recordings[plan.recording].binding.folder / subject.layout.checkpoints[query]
+                sound = sides_of(spark, look(path), following)
             for number, name in sorted({*crash, *after}):
-                sides = crash.get((number, name), Side()), after.get((number, name), Side())
-                both = beside(*map(_without_values, sides) if subject.masked else sides, masked=subject.masked)
+                left_side, right_side = crash.get((number, name), Side()), after.get((number, name), Side())
+                if subject.masked:
+                    left_side, right_side = _without_values(left_side), _without_values(right_side)
+                both = beside(left_side, right_side, sound.get((number, name)), masked=subject.masked)
                 words = {"query": query, "operator": number, "word": kind_of(name).word, "row": kind_of(name).row}
                 operators.append({**words, **both})
     finally:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
@@ -25,22 +26,41 @@ Found = tuple[int, str]
 """An operator: its number, and Spark's name of it."""
 
 
-def sides_of(spark: SparkSession, checkpoint: Path) -> dict[Found, Side]:
-    """The state of each operator of a checkpoint after its newest committed batch; nothing where there is none, or no checkpoint.
+@dataclass(frozen=True)
+class Looked:
+    """A checkpoint: the newest batch that is committed, -1 before the first, and whether the next one is planned: it runs again then."""
 
-    What cannot be read says why: the disk of a crash may be torn.
-    """
+    found: Inspection | None
+    committed: int = -1
+    planned: bool = False
+
+    def last(self, wanted: int | None) -> int | None:
+        """The batch after which its state is looked at: the one that is wanted where it is committed, else the newest."""
+        if self.found is None or self.committed < 0:
+            return None
+        return wanted if wanted is not None and wanted in self.found.logs.committed else self.committed
+
+
+def look(checkpoint: Path) -> Looked:
+    """Looks at the files of a checkpoint; there may be none, and the disk of a crash may be torn."""
     try:
         found = inspect_checkpoint(checkpoint)
     except StreamproofError:
-        return {}
-    if found.logs.newest_committed is None:
-        return {}
-    return {(operator.number, operator.name): _side(spark, found, operator) for operator in found.operators}
+        return Looked(None)
+    committed = found.logs.newest_committed
+    newest = -1 if committed is None else committed
+    return Looked(found, newest, newest + 1 in found.logs.planned)
 
 
-def _side(spark: SparkSession, found: Inspection, operator: Operator) -> Side:
-    batch = found.logs.newest_committed
+def sides_of(spark: SparkSession, looked: Looked, wanted: int | None = None) -> dict[Found, Side]:
+    """The state of each operator after a batch (`Looked.last`); nothing before the first commit. What cannot be read says why."""
+    batch = looked.last(wanted)
+    if looked.found is None or batch is None:
+        return {}
+    return {(operator.number, operator.name): _side(spark, looked.found, operator, batch) for operator in looked.found.operators}
+
+
+def _side(spark: SparkSession, found: Inspection, operator: Operator, batch: int) -> Side:
     if partitions_gone(found, operator):
         return Side(batch, unread="a partition of it is not there")
     own = found.own
@@ -50,14 +70,14 @@ def _side(spark: SparkSession, found: Inspection, operator: Operator) -> Side:
     session.conf.set("spark.sql.session.timeZone", "UTC")
     try:
         with readable(found) as path:
-            table = state_table(Read(session, path, operator, batch, made_by))
+            table = state_table(Read(session, path, operator, batch, made_by, traced=True))
             columns = [name for name in table.columns if name != PARTITION and not name.startswith("_")]
             return _read(table.select(*(f"`{name.replace('`', '``')}`" for name in columns)), batch, columns, operator)
     except Exception as problem:  # noqa: BLE001 -- no verdict hangs on it, and a crash may have torn anything
         return Side(batch, unread=f"Spark cannot read it: {said(problem)}")
 
 
-def _read(table: DataFrame, batch: int | None, columns: Sequence[str], operator: Operator) -> Side:
+def _read(table: DataFrame, batch: int, columns: Sequence[str], operator: Operator) -> Side:
     keys = _keys(operator, columns)
     if not columns:
         return Side(batch, columns, keys, count=table.count())
@@ -76,4 +96,4 @@ def _keys(operator: Operator, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name in of_schema or name in _KEYS or name in parts]
 
 
-__all__ = ["MOST", "sides_of"]
+__all__ = ["MOST", "Looked", "look", "sides_of"]
