@@ -21,6 +21,8 @@ SCENARIOS = 5
 """How many failing scenarios are looked at, worst first."""
 NAMED, SAMPLE, ROWS = 45, 40, 30
 """How many events at most are told that findings name, and of the others; how many rows."""
+MOST_READ = 400_000
+"""Up to so many events times scenarios that differ, each story says how the other scenarios end: it takes some seconds then."""
 _OF_EACH = 6
 """How many rows of an output, and events of a place of the account, are taken at most."""
 _LOOKED_AT = 200
@@ -61,9 +63,12 @@ class _Telling:
     run: Path
     report: Report
     _kept: Kept = field(init=False)
+    _small: bool = field(init=False)
+    """Whether all other scenarios are looked at for how they end; of a large run that would take longer than a reader waits."""
 
     def __post_init__(self) -> None:
         self._kept = Kept(self.run)
+        self._small = len(self._kept.events) * len(self._kept.alike()) <= MOST_READ
 
     def told(self) -> Followed:
         events = self._kept.events
@@ -108,7 +113,7 @@ class _Telling:
         run = self._looked_at(scenario, part) or self._looked_at(FAULT_FREE, part)
         if run is None:
             return
-        for one in run.traced([part.events[trace] for trace in traces]):
+        for one in run.traced([part.events[trace] for trace in traces], others=self._small):
             yield self._event(run, one, named=named)
 
     def _event(self, run: Run, one: Traced, *, named: bool) -> FollowedEvent:

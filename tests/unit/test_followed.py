@@ -117,6 +117,17 @@ def test_however_many_events_there_are_few_are_told_some_of_each_place(run, monk
     assert found["of_events"] == 11
 
 
+def test_of_a_large_run_the_other_scenarios_are_not_read(run, monkeypatch):
+    labels = {label for event in followed(run, report("e-1"))["events"] for label, _ in event["lines"]}
+    assert "elsewhere" in labels
+
+    monkeypatch.setattr(module, "MOST_READ", 21)
+    found = followed(run, report("e-1"))
+
+    assert "elsewhere" not in {label for event in found["events"] for label, _ in event["lines"]}
+    assert found["events"][0]["ends"].startswith("WRONG: its row is in totals 2 times")
+
+
 def test_a_run_without_lineage_says_so_and_spoils_nothing(tmp_path):
     found = followed(tmp_path, report("e-1"))
 

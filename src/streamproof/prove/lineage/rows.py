@@ -6,7 +6,7 @@ The condition is SQLite's: the rows of an output are laid into a table in memory
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -147,7 +147,7 @@ def _cell(shown: Any) -> Any:
 
 def origin_of(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any]) -> Origin:
     """Where a row of an output (one of `follower.kept.outputs`) came from."""
-    found = list(_given(follower, held, row))
+    found = follower.given(held, row)
     given = found[0] if found else None
     carried = row.get("traces", ())
     traces = tuple(traces_of(given[1])) if given is not None else tuple(carried)
@@ -162,18 +162,9 @@ def origin_of(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any
         given[0] if given is not None else None,
         vouched,
         batches,
-        1 if given is None else sum(follower.matches(one, given[1]) for one in held["rows"]),
+        1 if given is None else follower.times(held, row),
         max(1, len(found)),
     )
-
-
-def _given(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    """The rows of the model that a row can be, each with the batch that gives it."""
-    if not follower.story["nodes"]:
-        return
-    for batch, wanted in follower.expected_by_batch(held):
-        if follower.matches(row, wanted):
-            yield batch, wanted
 
 
 def _no_output(followers: Sequence[Follower], output: str) -> ConfigurationError:

@@ -127,9 +127,9 @@ class Run:
         """The events that a name means, each with its way; ConfigurationError if there is none."""
         return self.traced(events_called(name, self.events))
 
-    def traced(self, found: Sequence[KeptEvent]) -> list[Traced]:
-        """Events, each with its way; the other scenarios are read once for all of them."""
-        elsewhere = self._elsewhere(found)
+    def traced(self, found: Sequence[KeptEvent], *, others: bool = True) -> list[Traced]:
+        """Events, each with its way; the other scenarios are read once for all of them, without `others` not at all."""
+        elsewhere = self._elsewhere(found) if others else {event.trace: Elsewhere(0, (), ()) for event in found}
         known = all(follower.known for follower in self.followers)
         return [Traced(event, self._ways(self.followers, event), elsewhere[event.trace], known) for event in found]
 
