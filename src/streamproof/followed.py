@@ -52,6 +52,17 @@ def followed(run: Path, report: Report) -> Followed:
         return _nothing(f"{type(problem).__name__}: {problem}")
 
 
+def story_of(run: Path, scenario: str, event: str | None) -> list[list[str]]:
+    """The way of one event through a scenario whose lineage is kept, in lines of (label, text); nothing where that is not known."""
+    try:
+        found = Run(Kept(run), [], scenario)
+        (trace, *_) = (record_of(trace) for trace in apart(event or ""))
+        (one,) = found.traced([found.events[trace]], others=False)
+        return [list(line) for line in told.event_lines(one, found.setting, found.events)]
+    except Exception:  # noqa: BLE001 -- a story is told where it can be
+        return []
+
+
 def _nothing(problem: str) -> Followed:
     return {"events": [], "rows": [], "of_events": 0, "of_rows": 0, "masked": False, "problem": problem}
 
@@ -210,4 +221,4 @@ def _end_of(lines: Sequence[tuple[str, str]]) -> str:
     return f"WRONG: {wrong}" if wrong else ends[-1] if ends else ""
 
 
-__all__ = ["followed"]
+__all__ = ["followed", "story_of"]

@@ -13,6 +13,7 @@ from streamproof.core.paths import display
 from streamproof.core.users_code import said
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ConfigurationError, ScenarioError
+from streamproof.followed import story_of
 from streamproof.prove import assembling
 from streamproof.prove.events import Event
 from streamproof.prove.options import Amount, Options, Selection, Surroundings
@@ -134,13 +135,13 @@ def _kept(report: Report, scenario: str, options: Options, result: Shrunk, findi
     write_whole(run / TEST, test)
     found = Smallest(scenario, result, finding, replay, test, display(run / TEST), events)
     try:
-        store.write({**report, "smallest": _entry(found)}, run)
+        store.write({**report, "smallest": _entry(found, run)}, run)
     except Exception as problem:  # noqa: BLE001 -- what took minutes is not lost for it
         return replace(found, not_written=said(problem))
     return found
 
 
-def _entry(found: Smallest) -> SmallestEntry:
+def _entry(found: Smallest, run: Path) -> SmallestEntry:
     """The smallest scenario as the report has it."""
     result, failed = found.result, found.result.failed
     assert result.exactly is not None, "it was shrunk"
@@ -155,6 +156,7 @@ def _entry(found: Smallest) -> SmallestEntry:
             "code": f"{found.finding.checker}/{found.finding.code}",
             "event": failed.finding.event,
         },
+        "story": story_of(run / MEANWHILE, failed.scenario, failed.finding.event),
         "whole": _size(result.whole),
         "size": _size(result.smallest),
         "events": [

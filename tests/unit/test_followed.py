@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from streamproof import followed as module
-from streamproof.followed import followed
+from streamproof.followed import followed, story_of
 from streamproof.prove.artifacts.history import History
 from streamproof.prove.lineage.kept import FOLDER, Keeper, KeptEvent
 from streamproof.prove.lineage.stories import batches_alone, rows_alone
@@ -115,6 +115,15 @@ def test_however_many_events_there_are_few_are_told_some_of_each_place(run, monk
     assert {"e-9", "e-4"} & set(told[1:])
     assert len(found["rows"]) <= module.ROWS
     assert found["of_events"] == 11
+
+
+def test_the_way_of_one_event_of_a_smallest_scenario_is_told_alone(run):
+    story = story_of(run, CRASHED, "e-1|e-2#1")
+
+    assert story[0][0] == "arrived"
+    assert ["WRONG", "its row is in totals 2 times, by batch 2 and 3; the model has 1"] in story
+    assert "elsewhere" not in {label for label, _ in story}
+    assert story_of(run, CRASHED, None) == story_of(run, CRASHED, "nobody") == story_of(run / "nowhere", CRASHED, "e-1") == []
 
 
 def test_of_a_large_run_the_other_scenarios_are_not_read(run, monkeypatch):

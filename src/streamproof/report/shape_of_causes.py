@@ -142,7 +142,8 @@ class SmallestSearch(TypedDict):
 class SmallestEntry(TypedDict):
     """What `streamproof shrink` has made of a failing scenario.
 
-    `scenario` is the one that was shrunk, `failed` the one that is left, `crash` its fault in words; `events` has at most the first 100.
+    `scenario` is the one that was shrunk, `failed` the one that is left, `crash` its fault in words; `events` has at most the first 100; `story` is
+    the way of the event of its finding through it, in lines of (label, text), empty where it is not known.
     """
 
     scenario: str
@@ -154,3 +155,4 @@ class SmallestEntry(TypedDict):
     events: list[SmallestEvent]
     use: SmallestUse
     search: SmallestSearch
+    story: list[list[str]]

@@ -280,6 +280,7 @@ SMALLEST: Any = {
     "failed": "publish/exposure@0:after",
     "crash": "the process dies after output exposure of batch 0 was published",
     "finding": {"what": "trade t-014014 is counted twice", "code": "exactly-once/published-again", "event": "t-014014"},
+    "story": [["arrived", "row 1 of part-0-0.json, read by batch 0"], ["WRONG", "its row is in exposure 2 times; the model has 1"]],
     "whole": {"events": EVENTS, "batches": BATCHES, "faults": 1},
     "size": {"events": 2, "batches": 1, "faults": 1},
     "events": [

@@ -37,6 +37,7 @@ def test_after_it_was_shrunk_its_events_its_fault_its_command_and_its_test_stand
     assert "fault the process dies after output exposure of batch 0 was published" in text
     assert '0 trades {"trade_id": "t-014901", "client": "c02", "notional": 7.25}' in text
     assert SMALLEST["use"]["replay"] in text
+    assert "Where its event went in it arrived row 1 of part-0-0.json, read by batch 0 WRONG its row is in exposure 2 times" in text
     assert "def test_risk_exposure():" in text
     assert "streamproof shrink" not in text
     assert "fewer may be enough" not in text
