@@ -26,7 +26,7 @@ LAYERS = (
     ("lab", "prove"),
     ("report",),
     ("followed",),
-    ("proof", "progress", "proved_once", "operator_test", "inspection", "shrunk"),
+    ("proof", "progress", "proved_once", "operator_test", "inspection", "shrunk", "whereabouts"),
     ("cli", "__main__"),
 )
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}
