@@ -95,6 +95,7 @@ def test_several_events_are_shown_up_to_the_limit(streamproof: Any, job: Path) -
         (("my_job", "--row", "client = 'zz'"), "No published row fits"),
         (("my_job/.streamproof/runs/0001", "e-1"), "has no lineage, so no event can be followed in it."),
         (("my_job", "e-1", "--scenario", "publish/x@9:after"), 'There is no scenario "publish/x@9:after"'),
+        (("my_job", "e-1", "--scenario", "publish/x@9:after"), "An older one is asked by its number: streamproof trace NUMBER"),
         (("my_job", "e-1", "--scenario", "publish/exposure@3:after"), "Nothing is kept of the scenario publish/exposure@3:after"),
         (("nowhere", "e-1"), 'has no run "nowhere"'),
         (("my_job",), "it takes an EVENT, --row or --where, one of them"),

@@ -187,7 +187,9 @@ def _nothing_of(
     return ConfigurationError(
         message,
         required=f"An event can be followed in {few}." if there else "An event can be followed in no scenario of this run.",
-        remedy="The report says what became of it: streamproof report show",
+        remedy="The report says what became of it: streamproof report show"
+        if known
+        else "The folder of a job means its newest run. An older one is asked by its number: streamproof trace NUMBER EVENT --job DIR",
     )
 
 
