@@ -12,6 +12,8 @@ from streamproof.prove.record.recording import Recording
 from streamproof.prove.states.beside import Side, beside
 from streamproof.prove.states.reading import look, sides_of
 
+MOST_ROWS = 1_200
+"""How many rows are shown of all operators together."""
 _FOLDER = "looked-into"
 _CRASH, _AFTER = "crash", "after"
 _UNREAD = "Spark cannot read it"
@@ -50,6 +52,8 @@ def state_of(executor: Executor, plan: ScenarioPlan, recordings: Mapping[str, Re
                 both = beside(left_side, right_side, sound.get((number, name)), masked=subject.masked)
                 words = {"query": query, "operator": number, "word": kind_of(name).word, "row": kind_of(name).row}
                 operators.append({**words, **both})
+        for one in operators:
+            one["rows"] = one["rows"][: MOST_ROWS // len(operators)]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {"scenario": plan.id, "recovered": recovered, "masked": subject.masked, "operators": operators}

@@ -81,6 +81,21 @@ def test_the_crash_the_batch_after_it_and_the_same_batch_without_a_fault_are_rea
     assert list((tmp_path / "proof").iterdir()) == [], "the copies go"
 
 
+def test_all_operators_together_show_no_more_rows_than_a_page_can_hold(
+    tmp_path: Path, asked: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario: Any = Scenario(tmp_path)
+    rows = [{"client": f"c{number}", "total": number} for number in range(100)]
+    side = Side(3, ("client", "total"), ("client",), rows, 100)
+    monkeypatch.setattr(looking, "sides_of", lambda *_: {(number, "dedupe"): side for number in range(5)})
+    monkeypatch.setattr(looking, "MOST_ROWS", 50)
+
+    found = state_of(scenario, PLAN, scenario.recordings)
+
+    assert [len(one["rows"]) for one in found["operators"]] == [10] * 5
+    assert [one["counts"]["same"] for one in found["operators"]] == [100] * 5
+
+
 def test_a_batch_that_was_not_planned_at_the_crash_is_not_held_against_the_run_without_a_fault(
     tmp_path: Path, asked: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
