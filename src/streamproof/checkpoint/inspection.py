@@ -153,11 +153,11 @@ def inspect_checkpoint(path: str | Path) -> Inspection:
     newest = logs.newest_committed
     sizes = {operator.number: tuple(_sizes(operator, logs, newest)) for operator in operators}
     found = Inspection(folder, _query_id(folder), logs, tuple(logs.batches()), operators, own, sizes, ())
-    notes = (*_notes(found), *([] if _newest_names(folder) == before else [_WRITTEN_MEANWHILE]))
+    notes = (*_notes(found), *([] if _newest_names(folder) == before else [WRITTEN_MEANWHILE]))
     return Inspection(folder, found.query_id, logs, found.batches, operators, own, sizes, notes)
 
 
-_WRITTEN_MEANWHILE = "A driver has written to this checkpoint while it was read, so parts of it are of different batches. Stop the job, or inspect a copy."
+WRITTEN_MEANWHILE = "A driver has written to this checkpoint while it was read, so parts of it are of different batches. Stop the job, or inspect a copy."
 
 
 def ids_of(logs: Logs, store: Store, stores: list[str]) -> dict[int, str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
+from streamproof.config.backup import BackupConfig
 from streamproof.config.fields import Duration, Table, Text, text, wrong
 from streamproof.config.lookups import TableConfig
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
@@ -111,8 +112,6 @@ class JobConfig(Table):
 
     Parameters
     ----------
-    root
-        The folder of the file, absolute; relative paths are relative to it.
     file
         The configuration file, absolute.
     name
@@ -129,9 +128,10 @@ class JobConfig(Table):
         The schema registry that sources and sinks use unless they name another.
     spark
         Settings of the Spark session, all texts.
+    backup
+        Where its checkpoints are backed up to while it runs; None: nowhere.
     """
 
-    root: Path
     file: Path
     name: Text
     entry: Text
@@ -142,8 +142,14 @@ class JobConfig(Table):
     table: dict[str, SerializeAsAny[TableConfig]] = Field(default_factory=dict)
     registry: RegistryConfig | None = None
     spark: dict[str, Text] = Field(default_factory=dict)
+    backup: BackupConfig | None = None
     profile: str | None = None
     _origin: Origin | None = PrivateAttr(default=None)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the file, absolute; relative paths are relative to it."""
+        return self.file.parent
 
     @property
     def entry_file(self) -> Path:

@@ -18,6 +18,8 @@ class Start:
         Told of what becomes durable in services.
     emitter
         Given the events of the query.
+    one_batch
+        Whether the query ends after the batch that is planned and not committed.
     """
 
     trace: bool = False
@@ -28,3 +30,4 @@ class Start:
     replay_last: bool = False
     steps: Steps = UNWATCHED
     emitter: Emitter = field(default_factory=Emitter)
+    one_batch: bool = False

@@ -315,6 +315,10 @@ class Emitter:
         """Whether anybody listens."""
         return bool(self._listeners)
 
+    def also(self, listener: Listener) -> None:
+        """Gives the events from now on to one listener more, after the others."""
+        self._listeners = (*self._listeners, listener)
+
     @property
     def failures(self) -> list[CodedNote]:
         """What listeners have raised, the first error of each, in the order in which they came."""

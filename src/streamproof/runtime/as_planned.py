@@ -1,0 +1,120 @@
+"""After a checkpoint was restored: the batches after the backup are done again as they were planned, one by one (R2, R4).
+
+Their manifests lie in `_streamproof/ahead`. The next one is put among the manifests, as it was when a crash had taken all else of its batch. So a start
+restores its logs, Spark does that one batch, and it is compared with what the outputs have. Planned anew, the batches would be cut otherwise than
+those that are published.
+"""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from streamproof import _jvm
+from streamproof.core.notes import NoteCode
+from streamproof.runtime.journal.logs import QueryLogs
+from streamproof.runtime.journal.manifests import FOLDER, ManifestStore
+from streamproof.runtime.start.options import Start
+from streamproof.runtime.start.query import start_query
+from streamproof.runtime.watching.events import Emitter, Note, RunEvent
+from streamproof.savepoints.restore import AHEAD
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from streamproof.runtime.binding.bound import BoundJob
+
+_LOOK_EVERY_SECONDS = 1
+_PATIENCE_SECONDS = 30.0
+
+
+def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", start: Start, end: threading.Event) -> None:
+    """Does all batches again whose plans were restored with the checkpoint of a query; nothing where there are none.
+
+    What a start is asked to accept holds for each of them. Where the run is asked to end, the next one goes on.
+
+    Raises
+    ------
+    StreamproofError
+        What stops a batch, as in any start; the plans stay, and the next start goes on with them.
+    """
+    ahead = _Ahead(_jvm.Storage(spark), bound.checkpoint(query))
+    first = None
+    if bound.config.trigger.real_time:  # its rows go out at least once, and its manifests are made after the commit
+        ahead.give_up(query, start.emitter, "the trigger is real-time, whose rows are sent while a batch runs")
+        return
+    quiet = Emitter(lambda event: None if _is_of_a_plan(event) else start.emitter.emit(event))
+    while not end.is_set():
+        numbers = ahead.left()
+        if not numbers:
+            return
+        if first is None:
+            first = numbers[0]
+            said = (
+                f"The checkpoint of {query} was restored: its batches {first} to {numbers[-1]} are done again as they were planned."
+            )
+            start.emitter.emit(Note(query, said, str(NoteCode.AS_PLANNED)))
+        if not ahead.put(numbers[0]):
+            ahead.give_up(query, start.emitter, f"the plan of batch {ahead.next} is not among them")
+            return
+        running = start_query(bound, query, spark.newSession(), replace(start, one_batch=True, replay_last=False, emitter=quiet))
+        try:
+            while not running.wait(_LOOK_EVERY_SECONDS) and not end.is_set():
+                running.protocol.look_for_commit()
+            if end.is_set():
+                running.begin_no_more()
+                running.end(_PATIENCE_SECONDS / 3)
+            running.protocol.look_for_commit()
+        except BaseException:
+            running.stop()
+            raise
+        if ahead.next <= numbers[0]:  # it was not committed: the start that comes now says why
+            return
+
+
+def _is_of_a_plan(event: RunEvent) -> bool:
+    """Whether an event says that logs were put back, as they are before each of these batches."""
+    return isinstance(event, Note) and event.code == NoteCode.RESTORED
+
+
+class _Ahead:
+    """The plans that lie in a checkpoint, of batches that it has not committed."""
+
+    def __init__(self, storage: _jvm.Storage, checkpoint: str) -> None:
+        self._storage, self._folder = storage, f"{checkpoint}/{FOLDER}/{AHEAD}"
+        self._manifests, self._logs = ManifestStore(storage, checkpoint), QueryLogs(storage, checkpoint)
+
+    @property
+    def next(self) -> int:
+        """The batch after the newest one that Spark has committed."""
+        return max(self._logs.batches("commits"), default=-1) + 1
+
+    def left(self) -> Sequence[int]:
+        """The batches that are to be done again, ascending; plans of those that are done go."""
+        there = sorted(int(name) for name in self._storage.names(self._folder) if name.isdigit())
+        if not there:
+            return ()
+        begins = self.next
+        for number in there:
+            if number < begins:
+                self._storage.delete(f"{self._folder}/{number}")
+        left = [number for number in there if number >= begins]
+        if not left:
+            self._storage.delete(self._folder)
+        return left
+
+    def put(self, batch: int) -> bool:
+        """Puts the manifest of the next batch among the manifests; whether there is one."""
+        text = self._storage.read(f"{self._folder}/{batch}")
+        if batch != self.next or text is None:
+            return False
+        self._storage.create_atomic(self._manifests.path(batch), text)
+        return True
+
+    def give_up(self, query: str, emitter: Emitter, why: str) -> None:
+        """Removes the plans that cannot be used, and says so."""
+        left = self.left()
+        if left:
+            self._storage.delete(self._folder)
+            said = f"The plans of the batches {left[0]} to {left[-1]} of {query} are not used: {why}. They are planned anew."
+            emitter.emit(Note(query, said, str(NoteCode.PLANS_GIVEN_UP)))
