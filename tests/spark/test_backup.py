@@ -1,6 +1,8 @@
 """A checkpoint is backed up, destroyed and restored: the job does the batches since as they were planned, and nothing is lost or doubled."""
 
+import os
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -8,8 +10,12 @@ import streamproof as sp
 from spark.small_job import SUMS, Binding, SmallJob, event
 from streamproof.checkpoint.inspection import inspect_checkpoint
 from streamproof.core.notes import NoteCode
+from streamproof.errors import CheckpointError, FingerprintMismatch, WrongCheckpoint
+from streamproof.runtime import as_planned
+from streamproof.runtime.watching.backup_events import BackedUp, BackupFailed
 from streamproof.runtime.watching.events import BatchStaged, Note
 from streamproof.savepoints.backup import back_up
+from streamproof.savepoints.recover import recover
 from streamproof.savepoints.restore import restore
 
 DEDUPLICATED = SUMS.replace('events.require(v="v >= 0")', 'events.require(v="v >= 0").deduplicate("id")')
@@ -47,6 +53,29 @@ def expected(spark, tmp_path_factory) -> tuple[object, ...]:
     return outcome(job)
 
 
+def test_a_job_that_backs_itself_up_goes_on_from_there_as_if_nothing_had_been(small_job, tmp_path, expected):
+    """`[backup]` keeps the plans too: nothing of the checkpoint is needed any more."""
+    job = small_job(DEDUPLICATED, replace(BINDING, tables={"backup": {"to": "../second", "every": "1 hour"}}))
+    heard: list[object] = []
+    job.feed(FED[0])
+    job.run(listener=heard.append)
+    (made,) = [event for event in heard if isinstance(event, BackedUp)]
+    assert made.path.startswith(str(tmp_path / "second" / "sums"))
+    fed(job, 1, 2, 3, 4)
+    assert not [event for event in heard if isinstance(event, BackupFailed)]
+    newest = inspect_checkpoint(job.checkpoint("sums")).logs.newest_committed
+    assert newest is not None
+    shutil.rmtree(job.checkpoint("sums"))
+
+    done = restore(tmp_path / "second" / "sums", job.checkpoint("sums"))
+
+    assert done.point.batch == made.batch
+    assert done.again == tuple(range(made.batch + 1, newest + 1))
+    assert "source" in (job.checkpoint("sums") / "_streamproof" / "ahead" / str(newest)).read_text()
+    job.feed(FED[5])
+    assert outcome(job) == expected
+
+
 def test_a_job_whose_checkpoint_was_destroyed_goes_on_from_its_backup_as_if_nothing_had_been(small_job, tmp_path, expected):
     job, to = small_job(DEDUPLICATED, BINDING), tmp_path / "backup"
     fed(job, 0, 1)
@@ -72,3 +101,96 @@ def test_a_job_whose_checkpoint_was_destroyed_goes_on_from_its_backup_as_if_noth
     assert not (job.checkpoint("sums") / "_streamproof" / "ahead").exists()
     assert outcome(job) == expected
     assert sp.inspect(job.checkpoint("sums")).verify().problems == ()
+
+
+def test_without_the_plans_the_job_stops_before_it_publishes_anything(small_job, tmp_path):
+    job, to = small_job(DEDUPLICATED, BINDING), tmp_path / "backup"
+    fed(job, 0)
+    back_up(job.checkpoint("sums"), to)
+    fed(job, 1, 2)
+    before = job.rows("sums")
+    shutil.rmtree(job.checkpoint("sums"))
+    assert restore(to, job.checkpoint("sums")).again == ()
+
+    with pytest.raises(CheckpointError) as raised:
+        job.run()
+
+    assert type(raised.value) in (FingerprintMismatch, WrongCheckpoint)
+    assert "the checkpoint is an older copy" in str(raised.value)
+    assert job.rows("sums") == before
+
+
+def test_a_run_that_dies_among_these_batches_goes_on_with_the_next(small_job, tmp_path, expected, monkeypatch):
+    job, to = small_job(DEDUPLICATED, BINDING), tmp_path / "backup"
+    fed(job, 0)
+    back_up(job.checkpoint("sums"), to)
+    fed(job, 1, 2, 3, 4)
+    damaged = job.checkpoint("sums").rename(tmp_path / "damaged")
+    first, *_, last = restore(to, job.checkpoint("sums"), plans_of=damaged).again
+
+    real, starts = as_planned.start_query, []
+
+    def dies(*arguments):
+        starts.append(arguments)
+        if len(starts) == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(as_planned, "start_query", dies)
+    with pytest.raises(KeyboardInterrupt):
+        job.run()
+    assert inspect_checkpoint(job.checkpoint("sums")).logs.newest_committed == first + 1 < last
+    job.feed(FED[5])
+    assert outcome(job) == expected
+
+
+def test_recover_takes_the_plans_of_all_batches_along(small_job, tmp_path, expected):
+    job = small_job(DEDUPLICATED, BINDING)
+    fed(job, 0, 1, 2, 3, 4)
+    checkpoint = job.checkpoint("sums")
+    newest = inspect_checkpoint(checkpoint).logs.newest_committed
+    assert newest is not None
+    made = recover(inspect_checkpoint(checkpoint), 1)
+    assert made.as_planned == tuple(range(2, newest + 1))
+    checkpoint.rename(tmp_path / "damaged")
+    made.path.rename(checkpoint)
+
+    job.feed(FED[5])
+    assert outcome(job) == expected
+
+
+def test_a_plain_job_is_backed_up_while_it_runs_and_goes_on_from_there(spark, tmp_path):
+    folder, checkpoint, to = tmp_path / "data", tmp_path / "c", tmp_path / "to"
+    folder.mkdir()
+
+    def started(**trigger):
+        rows = spark.readStream.schema("id string, at timestamp").option("maxFilesPerTrigger", 1).json(str(folder))
+        kept = rows.withWatermark("at", "1 hour").dropDuplicatesWithinWatermark(["id"])
+        return kept.writeStream.format("noop").option("checkpointLocation", str(checkpoint)).trigger(**trigger).start()
+
+    def feed(number: int) -> None:
+        path = folder / f"{number:03d}.json"
+        path.write_text(f'{{"id": "{number}", "at": "2026-01-01T09:00:00Z"}}\n{{"id": "0", "at": "2026-01-01T09:00:00Z"}}\n')
+        os.utime(path, (1_700_000_000 + number,) * 2)
+
+    for number in range(12):
+        feed(number)
+    query = started(processingTime="0 seconds")
+    batches: list[int] = []
+    while query.isActive and (query.lastProgress is None or query.lastProgress["batchId"] < 11):
+        if query.lastProgress is not None and query.lastProgress["batchId"] > 0:
+            done = back_up(checkpoint, to, keep=2)
+            assert not done.behind
+            batches.append(done.batch)
+    query.stop()
+    assert batches == sorted(batches)
+    assert len(set(batches)) > 1
+    shutil.rmtree(checkpoint)
+
+    point = restore(to, checkpoint).point
+    assert point.batch == batches[-1]
+    feed(12)
+    started(availableNow=True).awaitTermination()
+
+    assert {row["id"] for row in sp.inspect(checkpoint).operator(0).rows()} == {str(number) for number in range(13)}
+    assert sp.inspect(checkpoint).verify().problems == ()

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
+from streamproof.checkpoint.own import AHEAD
 from streamproof.core.notes import NoteCode
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import FOLDER, ManifestStore
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 from streamproof.runtime.watching.events import Emitter, Note, RunEvent
-from streamproof.savepoints.restore import AHEAD
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -313,6 +313,9 @@ class _Point(Copy):
         files = {file.path: file for file in (*newest.files, *(() if before.missing else before.files))}
         return [file for file in files.values() if str(file.path.relative_to(self.found.path)) not in self.harmed]
 
+    def ahead(self) -> Sequence[int]:
+        return ()  # they lie beside the points, and grow with each batch
+
     def own(self) -> Iterator[str]:
         """What a job of ours keeps, without rows of attempts that do not count."""
         own = self.found.own

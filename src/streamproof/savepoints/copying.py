@@ -10,7 +10,7 @@ from pathlib import Path
 from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, STATE, list_names
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.logs import COMPACT, log_number, source_log_text
-from streamproof.checkpoint.own import FOLDER
+from streamproof.checkpoint.own import AHEAD, FOLDER
 from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
 from streamproof.checkpoint.verify.sound import Verified
 from streamproof.errors import CheckpointError
@@ -67,6 +67,8 @@ class Copy:
         for name in self.own():
             if self.wants(name):
                 self._take(name)
+        for number in self.ahead():
+            self._take(f"{FOLDER}/{MANIFESTS}/{number}", f"{FOLDER}/{AHEAD}/{number}")
 
     def wants(self, name: str) -> bool:
         """Whether a file of a log comes along; its path is relative to the checkpoint."""
@@ -80,9 +82,17 @@ class Copy:
         """The files of a store that come along."""
         return [file for file in store.files if file.version <= self.batch + 1]
 
-    def _take(self, name: str) -> None:
-        """Copies a file with its time and with the sums beside it, and reads it back."""
-        source, target = self.source / name, self.to / name
+    def ahead(self) -> Sequence[int]:
+        """The batches after those that are planned in the copy whose plans come along, so that they are done again as they were planned."""
+        known = self.found.own.manifests if self.found.own is not None else {}
+        number = self.planned + 1
+        while number in known:
+            number += 1
+        return range(self.planned + 1, number)
+
+    def _take(self, name: str, to: str = "") -> None:
+        """Copies a file with its time and with the sums beside it, and reads it back; to another name, if one is given."""
+        source, target = self.source / name, self.to / (to or name)
         target.parent.mkdir(parents=True, exist_ok=True)
         sums = (source.with_name(f".{source.name}.crc"), source.with_name(f"{source.name}.crc"))
         for path in (source, *(one for one in sums if one.is_file())):

@@ -31,12 +31,15 @@ class Recovered:
         The batch after it, where its plan was kept: a start does it again over the same input. None where there is none.
     cost
         What is computed again.
+    as_planned
+        Of a job of ours the batches that a start does again as they were planned, ascending.
     """
 
     path: Path
     batch: int
     again: int | None
     cost: Cost
+    as_planned: tuple[int, ...] = ()
 
 
 def recover(found: Inspection, batch: int) -> Recovered:
@@ -67,7 +70,8 @@ def recover(found: Inspection, batch: int) -> Recovered:
         shutil.rmtree(partial)  # left by a run that was ended
     again = done_again(found, seen, batch)
     try:
-        Copy(found, source, partial, batch, again).make()
+        copy = Copy(found, source, partial, batch, again)
+        copy.make()
         _require_sound_copy(partial, batch)
         sync(partial)
         partial.rename(target)
@@ -83,7 +87,8 @@ def recover(found: Inspection, batch: int) -> Recovered:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return Recovered(target, batch, again, cost_of(found, batch))
+    as_planned = () if found.own is None else (*([] if again is None else [again]), *copy.ahead())
+    return Recovered(target, batch, again, cost_of(found, batch), as_planned)
 
 
 def _require_sound(found: Inspection, seen: Verified, batch: int) -> None:

@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from streamproof.checkpoint.folder import OFFSETS, is_checkpoint, list_names, read_text
-from streamproof.checkpoint.own import FOLDER, read_own
+from streamproof.checkpoint.own import AHEAD, FOLDER, read_own
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Manifest
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
 from streamproof.savepoints.backup import damage_of_point
 from streamproof.savepoints.copying import MANIFESTS, sync
 from streamproof.savepoints.points import PARTIAL, PLANS, TABLES, Point, plans_in, points_in
-
-AHEAD = "ahead"
-"""Below our folder in a checkpoint: the manifests of batches that are done again as they were planned."""
 
 
 @dataclass(frozen=True)

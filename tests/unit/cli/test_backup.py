@@ -10,11 +10,12 @@ import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
 from streamproof.checkpoint.verify.sound import verify
+from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
 from streamproof.savepoints import backup as module
 from streamproof.savepoints.backup import back_up
 from streamproof.savepoints.points import keep_plan, only_one, plans_in, points_in
-from streamproof.savepoints.restore import restore
+from streamproof.savepoints.restore import _after, restore
 from unit.checkpoint.written import JOIN, OURS, VARIABLES, WINDOWS, contents, copy_of, kafka_checkpoint
 from unit.cli.test_inspect_verify import damaged
 
@@ -81,6 +82,20 @@ def test_what_the_backup_before_has_is_not_copied_again(clock, streamproof, tmp_
     again = streamproof("backup", copy.name, "--to", "to")
     assert "is the newest backup still: it is sound, and the checkpoint has nothing newer." in again.out
     assert len(points_in(to)) == 2
+
+
+def test_a_file_of_the_same_name_with_other_bytes_is_copied(clock, tmp_path):
+    """What the disk of the backups has lost does not go on into the next one."""
+    copy, to = copy_of(WINDOWS, tmp_path), tmp_path / "to"
+    first = back_up(copy, to).point.path
+    torn = first / "state" / "0" / "0" / "5.zip"
+    torn.write_bytes(torn.read_bytes()[:99])
+
+    done = back_up(copy, to)
+
+    assert done.made
+    assert (done.point.path / "state" / "0" / "0" / "5.zip").read_bytes() == (copy / "state" / "0" / "0" / "5.zip").read_bytes()
+    assert done.copied_files == 1
 
 
 def test_the_newest_stay_and_an_older_one_goes_once_the_new_one_is_sound(clock, tmp_path):
@@ -199,7 +214,7 @@ def test_a_full_disk_leaves_the_former_backups_and_nothing_else(clock, tmp_path,
     monkeypatch.setattr(shutil, "copy2", full)
 
     with pytest.raises(DiskFull, match="the disk is full") as raised:
-        back_up(copy, to)
+        back_up(copy, to, keep=1)
 
     assert "former backups are as they were" in str(raised.value)
     assert {name: one[1] for name, one in contents(to).items()} == {name: one[1] for name, one in before.items()}
@@ -351,6 +366,25 @@ def test_plans_of_batches_since_come_along_up_to_the_first_that_is_missing(tmp_p
     for number in done.again:
         ahead = (tmp_path / "c" / "_streamproof" / "ahead" / str(number)).read_text()
         assert json.loads(ahead) == json.loads((copy / "_streamproof" / "manifests" / str(number)).read_text())
+
+
+def test_a_restored_checkpoint_says_so(streamproof, tmp_path):
+    copy = copy_of(SUMS, tmp_path)
+    (copy / "_streamproof" / "ahead").mkdir()
+    for number in (9, 10, 11):
+        (copy / "_streamproof" / "ahead" / str(number)).touch()
+
+    said = streamproof("inspect", copy.name).out
+    assert "its batches 9 to 11 are done again as they were planned" in " ".join(said.split())
+
+
+def test_a_plan_that_does_not_begin_where_the_one_before_ends_is_left_out():
+    def plan(start, end):
+        return Manifest("m", "j", "q", "i", 0, "a", Fingerprint(0, (end,), {}, {"0": start}), "", {}, (), {}), Path()
+
+    known = {4: plan("a", "b"), 5: plan("b", "c"), 6: plan("x", "y"), 7: plan("y", "z")}
+
+    assert [number for number, _ in _after(3, known)] == [4, 5]
 
 
 def test_plans_of_another_history_go(tmp_path):
