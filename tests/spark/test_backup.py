@@ -13,7 +13,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.errors import CheckpointError, FingerprintMismatch, WrongCheckpoint
 from streamproof.runtime import as_planned
 from streamproof.runtime.watching.backup_events import BackedUp, BackupFailed
-from streamproof.runtime.watching.events import BatchStaged, Note
+from streamproof.runtime.watching.events import BatchStaged, Note, QueryStarted
 from streamproof.savepoints.backup import back_up
 from streamproof.savepoints.recover import recover
 from streamproof.savepoints.restore import restore
@@ -97,6 +97,7 @@ def test_a_job_whose_checkpoint_was_destroyed_goes_on_from_its_backup_as_if_noth
     (said,) = [event.text for event in heard if isinstance(event, Note) and event.code == NoteCode.AS_PLANNED]
     assert f"its batches {made.batch + 1} to {newest} are done again as they were planned" in said
     assert not [event for event in heard if isinstance(event, Note) and event.code == NoteCode.RESTORED]
+    assert len([event for event in heard if isinstance(event, QueryStarted)]) == 2, "more would wake somebody: StreamproofRestarts"
     assert result.accounts[0].adds_up
     assert not (job.checkpoint("sums") / "_streamproof" / "ahead").exists()
     assert outcome(job) == expected

@@ -17,7 +17,7 @@ from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import FOLDER, ManifestStore
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
-from streamproof.runtime.watching.events import Emitter, Note, RunEvent
+from streamproof.runtime.watching.events import Emitter, Note, QueryStarted, QueryStarting, RunEvent
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,7 +43,7 @@ def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", st
     if bound.config.trigger.real_time:  # its rows go out at least once, and its manifests are made after the commit
         ahead.give_up(query, start.emitter, "the trigger is real-time, whose rows are sent while a batch runs")
         return
-    quiet = Emitter(lambda event: None if _is_of_a_plan(event) else start.emitter.emit(event))
+    quiet = Emitter(_OfOneStart(start.emitter))
     while not end.is_set():
         numbers = ahead.left()
         if not numbers:
@@ -72,9 +72,20 @@ def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", st
             return
 
 
-def _is_of_a_plan(event: RunEvent) -> bool:
-    """Whether an event says that logs were put back, as they are before each of these batches."""
-    return isinstance(event, Note) and event.code == NoteCode.RESTORED
+class _OfOneStart:
+    """Hears the starts of these batches, and passes on what one start says: that the query begins, once; not that logs were put back for each batch."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        self._emitter, self._begun = emitter, set[type[RunEvent]]()
+
+    def __call__(self, event: RunEvent) -> None:
+        if isinstance(event, Note) and event.code == NoteCode.RESTORED:
+            return
+        if isinstance(event, QueryStarting | QueryStarted):
+            if type(event) in self._begun:
+                return
+            self._begun.add(type(event))
+        self._emitter.emit(event)
 
 
 class _Ahead:
