@@ -96,6 +96,7 @@ def test_a_job_whose_checkpoint_was_destroyed_goes_on_from_its_backup_as_if_noth
     assert again == list(done.again)
     (said,) = [event.text for event in heard if isinstance(event, Note) and event.code == NoteCode.AS_PLANNED]
     assert f"its batches {made.batch + 1} to {newest} are done again as they were planned" in said
+    assert said in result.notes
     assert not [event for event in heard if isinstance(event, Note) and event.code == NoteCode.RESTORED]
     assert len([event for event in heard if isinstance(event, QueryStarted)]) == 2, "more would wake somebody: StreamproofRestarts"
     assert result.accounts[0].adds_up

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.checkpoint.own import AHEAD
+from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.runtime.journal.logs import QueryLogs
 from streamproof.runtime.journal.manifests import FOLDER, ManifestStore
@@ -28,8 +29,10 @@ _LOOK_EVERY_SECONDS = 1
 _PATIENCE_SECONDS = 30.0
 
 
-def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", start: Start, end: threading.Event) -> None:
-    """Does all batches again whose plans were restored with the checkpoint of a query; nothing where there are none.
+def do_again_as_planned(
+    bound: "BoundJob", query: str, spark: "SparkSession", start: Start, end: threading.Event
+) -> Sequence[CodedNote]:
+    """Does all batches again whose plans were restored with the checkpoint of a query; nothing where there are none. What is worth knowing of it.
 
     What a start is asked to accept holds for each of them. Where the run is asked to end, the next one goes on.
 
@@ -39,24 +42,28 @@ def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", st
         What stops a batch, as in any start; the plans stay, and the next start goes on with them.
     """
     ahead = _Ahead(_jvm.Storage(spark), bound.checkpoint(query))
-    first = None
+    notes: list[CodedNote] = []
+
+    def note(code: NoteCode, said: str) -> None:
+        notes.append(CodedNote(code, said))
+        start.emitter.emit(Note(query, said, str(code)))
+
     if bound.config.trigger.real_time:  # its rows go out at least once, and its manifests are made after the commit
-        ahead.give_up(query, start.emitter, "the trigger is real-time, whose rows are sent while a batch runs")
-        return
+        if left := ahead.give_up():
+            note(NoteCode.PLANS_GIVEN_UP, _unused(query, left, "the trigger is real-time, whose rows are sent while a batch runs"))
+        return notes
     quiet = Emitter(_OfOneStart(start.emitter))
     while not end.is_set():
         numbers = ahead.left()
         if not numbers:
-            return
-        if first is None:
-            first = numbers[0]
-            said = (
-                f"The checkpoint of {query} was restored: its batches {first} to {numbers[-1]} are done again as they were planned."
-            )
-            start.emitter.emit(Note(query, said, str(NoteCode.AS_PLANNED)))
-        if not ahead.put(numbers[0]):
-            ahead.give_up(query, start.emitter, f"the plan of batch {ahead.next} is not among them")
-            return
+            break
+        first, last = numbers[0], numbers[-1]
+        if not notes:
+            said = f"The checkpoint of {query} was restored: its batches {first} to {last} are done again as they were planned."
+            note(NoteCode.AS_PLANNED, said)
+        if not ahead.put(first):
+            note(NoteCode.PLANS_GIVEN_UP, _unused(query, ahead.give_up(), f"the plan of batch {ahead.next} is not among them"))
+            break
         running = start_query(bound, query, spark.newSession(), replace(start, one_batch=True, replay_last=False, emitter=quiet))
         try:
             while not running.wait(_LOOK_EVERY_SECONDS) and not end.is_set():
@@ -68,8 +75,13 @@ def do_again_as_planned(bound: "BoundJob", query: str, spark: "SparkSession", st
         except BaseException:
             running.stop()
             raise
-        if ahead.next <= numbers[0]:  # it was not committed: the start that comes now says why
-            return
+        if ahead.next <= first:  # it was not committed: the start that comes now says why
+            break
+    return notes
+
+
+def _unused(query: str, batches: Sequence[int], why: str) -> str:
+    return f"The plans of the batches {batches[0]} to {batches[-1]} of {query} are not used: {why}. They are planned anew."
 
 
 class _OfOneStart:
@@ -122,10 +134,9 @@ class _Ahead:
         self._storage.create_atomic(self._manifests.path(batch), text)
         return True
 
-    def give_up(self, query: str, emitter: Emitter, why: str) -> None:
-        """Removes the plans that cannot be used, and says so."""
+    def give_up(self) -> Sequence[int]:
+        """Removes the plans; of which batches there were any."""
         left = self.left()
         if left:
             self._storage.delete(self._folder)
-            said = f"The plans of the batches {left[0]} to {left[-1]} of {query} are not used: {why}. They are planned anew."
-            emitter.emit(Note(query, said, str(NoteCode.PLANS_GIVEN_UP)))
+        return left

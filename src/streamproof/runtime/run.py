@@ -149,9 +149,10 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
     try:
         for query in bound.outputs.main:
             _require_wanted(end)
-            do_again_as_planned(bound, query, session, start, end)
+            notes = do_again_as_planned(bound, query, session, start, end)
             _require_wanted(end)
             queries.append(start_query(bound, query, session.newSession(), start))
+            queries[-1].notes.extend(notes)
         _wait(queries, end)
         for running in queries if not end.is_set() else ():
             start.emitter.emit(QueryFinishing(running.name, asked_to_end=False))

@@ -178,14 +178,14 @@ def test_wherever_a_run_is_when_its_jvm_dies_it_says_so(phase, problem, jvm, mon
     """Every step of `run_job` that speaks to the JVM, and what comes of it there."""
     config = SimpleNamespace(name="job", backup=None, trigger=SimpleNamespace(real_time=True))
     bound = SimpleNamespace(outputs=SimpleNamespace(main={"sums": None}))
-    query = SimpleNamespace(name="sums", stop=lambda: None, protocol=SimpleNamespace(finish=lambda *_: None))
+    query = SimpleNamespace(name="sums", notes=[], stop=lambda: None, protocol=SimpleNamespace(finish=lambda *_: None))
     works = {
         "find_spark": lambda: None,
         "_session": lambda *_: SimpleNamespace(newSession=lambda: None),
         "bind": lambda *_, **__: bound,
         "require_slots": lambda *_: None,
         "delete_outputs": lambda *_: None,
-        "do_again_as_planned": lambda *_: None,
+        "do_again_as_planned": lambda *_: (),
         "start_query": lambda *_: query,
         "_wait": lambda *_: None,
     }
