@@ -163,6 +163,7 @@ def run(
                     accept_lateness=accept_lateness,
                     accept_missing=accept_missing,
                     replay_last=replay_last,
+                    latency=metrics is not None,
                     end=end,
                     listener=[keep_result, shown, *watching],
                     log=log,

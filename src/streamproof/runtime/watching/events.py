@@ -11,6 +11,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.figures import OperatorState, Times
+from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -223,6 +224,8 @@ class BatchCommitted(RunEvent):
         Of each partition of a topic, how much it had left to read.
     state
         Of each operator with state, what it holds now; first the one that is nearest the output.
+    latency
+        Of each source how old its records were when readers got them, where that is measured; empty of a batch that waits for an output.
     """
 
     kind: ClassVar[str] = "batch-committed"
@@ -237,6 +240,7 @@ class BatchCommitted(RunEvent):
     processed_per_second: float | None = None
     lag: Sequence["Lag"] = ()
     state: Sequence[OperatorState] = ()
+    latency: Sequence[Latency] = ()
 
 
 @dataclass(frozen=True)
