@@ -33,8 +33,8 @@ from streamproof.runtime.watching.events import (
     RunEnded,
     RunFailed,
     SparkStarting,
-    listeners_in,
 )
+from streamproof.runtime.watching.listeners import listeners_in
 from streamproof.runtime.watching.result import RunResult
 
 if TYPE_CHECKING:
