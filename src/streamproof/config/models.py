@@ -11,6 +11,7 @@ from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 from streamproof.config.backup import BackupConfig
 from streamproof.config.fields import Duration, Table, Text, text, wrong
 from streamproof.config.lookups import TableConfig
+from streamproof.config.places import is_remote, resolved
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
@@ -23,7 +24,6 @@ AVAILABLE_NOW = "available-now"
 REAL_TIME = "real-time"
 _REAL_TIME_BATCH = timedelta(minutes=5)
 _SHORTEST_REAL_TIME_BATCH = timedelta(seconds=5)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
 def _trigger(value: object) -> "Trigger":
@@ -158,11 +158,11 @@ class JobConfig(Table):
 
     def resolve(self, path: str) -> str:
         """The path, made absolute against the folder of the file; a URI with a scheme is left alone."""
-        return path if _SCHEME.match(path) else str((self.root / path).absolute())
+        return resolved(path, self.root)
 
     def is_remote(self, path: str) -> bool:
         """Whether the path is a URI of a store that is not this machine's file system."""
-        return bool(_SCHEME.match(path)) and not path.startswith("file:")
+        return is_remote(path)
 
     def where(self, *path: str) -> str:
         """File and line of a key, for messages: `where("source", "trades", "path")` is "my_job/streamproof.toml line 7"."""

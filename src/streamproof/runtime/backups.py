@@ -14,7 +14,7 @@ from streamproof.checkpoint.folder import COMMITS, list_names
 from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
-from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.errors import StreamproofError
 from streamproof.runtime.watching.backup_events import BackedUp, BackupFailed
 from streamproof.runtime.watching.events import BatchCommitted, BatchStaged, Note, QueryStarted, RunEvent
 from streamproof.savepoints.backup import back_up
@@ -162,36 +162,11 @@ class Backups:
 
 
 def backups_of(config: "JobConfig", emit: Callable[[RunEvent], None]) -> Backups | None:
-    """The backups of a job; None where it has no [backup].
-
-    Raises
-    ------
-    ConfigurationError
-        If the checkpoints or their backups are in a store and no folder of this machine, or the one lies in the other.
-    """
+    """The backups of a job; None where it has no [backup]."""
     if config.backup is None:
         return None
-    for key, path in ((("backup", "to"), config.backup.to), (("job", "checkpoint"), config.checkpoint)):
-        if config.is_remote(path):
-            raise ConfigurationError(
-                f"{config.where(*key)}: [{key[0]}] {key[1]} is {path}, which is in a store.",
-                required="Checkpoints are backed up from a folder of this machine to another one, a mounted disk for instance.",
-                remedy="Take [backup] out, and copy the checkpoint by the means of the store.",
-            )
     to = Path(os.path.normpath(config.resolve(config.backup.to).removeprefix("file:")))
-    checkpoint = Path(config.resolve(config.checkpoint))
-    _require_apart(config, to, checkpoint)
     return Backups(config.backup, to, emit)
-
-
-def _require_apart(config: "JobConfig", to: Path, checkpoint: Path) -> None:
-    here, there = checkpoint.resolve(), to.resolve()
-    if here == there or here in there.parents or there in here.parents:
-        raise ConfigurationError(
-            f"{config.where('backup', 'to')}: [backup] to is {to}, and the checkpoints are in {checkpoint}.",
-            required="What destroys the one must leave the other: neither lies in the other, best on another disk.",
-            remedy="Name another folder; it is made if it is not there.",
-        )
 
 
 def _newest(to: Path) -> Point | None:

@@ -175,8 +175,8 @@ def test_a_table_with_a_mistake(backup, said, tmp_path):
         ("checkpoints", "checkpoints/small", "neither lies in the other"),
     ],
 )
-def test_a_place_that_is_none_is_refused_before_the_job_starts(to, checkpoint, said, tmp_path):
+def test_a_place_that_is_none_is_refused_when_the_configuration_is_read(to, checkpoint, said, tmp_path):
     with pytest.raises(ConfigurationError) as raised:
-        backups_of(loaded(tmp_path, f'to = "{to}"', checkpoint), list.append)
+        loaded(tmp_path, f'to = "{to}"', checkpoint)
 
     assert said in str(raised.value)
