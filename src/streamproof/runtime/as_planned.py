@@ -61,9 +61,10 @@ def do_again_as_planned(
         if not notes:
             said = f"The checkpoint of {query} was restored: its batches {first} to {last} are done again as they were planned."
             note(NoteCode.AS_PLANNED, said)
-        if not ahead.put(first):
+        if not ahead.ready():
             note(NoteCode.PLANS_GIVEN_UP, _unused(query, ahead.give_up(), f"the plan of batch {ahead.next} is not among them"))
             break
+        batch = ahead.next
         running = start_query(bound, query, spark.newSession(), replace(start, one_batch=True, replay_last=False, emitter=quiet))
         try:
             while not running.wait(_LOOK_EVERY_SECONDS) and not end.is_set():
@@ -75,7 +76,7 @@ def do_again_as_planned(
         except BaseException:
             running.stop()
             raise
-        if ahead.next <= first:  # it was not committed: the start that comes now says why
+        if ahead.next == batch:  # it was not committed: the start that comes now says why
             break
     return notes
 
@@ -126,13 +127,13 @@ class _Ahead:
             self._storage.delete(self._folder)
         return left
 
-    def put(self, batch: int) -> bool:
-        """Puts the manifest of the next batch among the manifests; whether there is one."""
+    def ready(self) -> bool:
+        """Puts the manifest of the next batch among the manifests, unless Spark has planned that batch already; whether it can be done as planned."""
+        batch = self.next
         text = self._storage.read(f"{self._folder}/{batch}")
-        if batch != self.next or text is None:
-            return False
-        self._storage.create_atomic(self._manifests.path(batch), text)
-        return True
+        if text is not None:
+            self._storage.create_atomic(self._manifests.path(batch), text)
+        return text is not None or batch in self._logs.batches("offsets")
 
     def give_up(self) -> Sequence[int]:
         """Removes the plans; of which batches there were any."""

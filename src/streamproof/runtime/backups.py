@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _AGAIN_SECONDS = 60.0
 """After a backup that failed, the next try comes at most so much later."""
-_FIRST_SECONDS = 5.0
-"""So often it is looked whether the first batch is done."""
 _PATIENCE_AT_END_SECONDS = 5.0
 _END = None
 _TIME_PASSES = RunEvent()
@@ -35,12 +33,13 @@ _TIME_PASSES = RunEvent()
 
 @dataclass
 class _Query:
-    """A query, and when its next backup is due, by the monotonic clock."""
+    """A query, and when its next backup is due, by the monotonic clock; whether that waits for its first batch."""
 
     name: str
     checkpoint: Path
     to: Path
     due: float
+    waits: bool = False
 
 
 class Backups:
@@ -101,6 +100,8 @@ class Backups:
                 self._begin(event)
             elif isinstance(event, BatchStaged) and event.query in self._queries:
                 self._keep_plan(self._queries[event.query], event.batch)
+            elif isinstance(event, BatchCommitted) and event.query in self._queries and self._queries[event.query].waits:
+                self._queries[event.query].due, self._queries[event.query].waits = self._clock(), False
             if self._heard.empty():  # plans come first: they are small, and what is published without one cannot be done again
                 for query in self._queries.values():
                     self._back_up_if_due(query)
@@ -124,7 +125,7 @@ class Backups:
         if query.due > self._clock():
             return
         if not any(name.isdigit() for name in list_names(query.checkpoint / COMMITS)):
-            query.due = self._clock() + min(self._every, _FIRST_SECONDS)
+            query.due, query.waits = self._clock() + self._every, True
             return
         began = self._clock()
         try:

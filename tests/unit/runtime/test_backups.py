@@ -1,6 +1,5 @@
 """Backups on a schedule: due or not, failing or not, the job goes on; plans are kept as batches are staged."""
 
-import shutil
 import time
 from datetime import UTC, datetime, timedelta
 
@@ -115,12 +114,24 @@ def test_a_damaged_checkpoint_is_said(run):
     assert "--verify says more" in said
 
 
-def test_before_the_first_batch_there_is_nothing_to_do(run):
-    shutil.rmtree(run.checkpoint / "commits")
+def test_the_first_backup_comes_with_the_first_batch(run):
+    commits = run.checkpoint / "commits"
+    commits.rename(run.checkpoint / "later")
     run.start()
     run.backups.finish(asked_to_end=False)
-
     assert run.heard == []
+
+    again = Run.__new__(Run)
+    again.__dict__.update(run.__dict__)
+    again.backups = Backups(run.backups._config, run.to, run.heard.append, clock=lambda: 0.0)
+    again.start()
+    deadline = time.monotonic() + 20
+    while not (again.backups._queries and again.backups._queries["sums"].waits) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    (run.checkpoint / "later").rename(commits)
+    again.say(COMMITTED)
+    again.backups.finish(asked_to_end=False)
+    assert [type(one) for one in run.heard] == [BackedUp]
 
 
 TOML = """
