@@ -58,12 +58,12 @@ def do_again_as_planned(
         if not numbers:
             break
         batch, last = ahead.next, numbers[-1]
-        if not notes:
-            said = f"The checkpoint of {query} was restored: its batches {batch} to {last} are done again as they were planned."
-            note(NoteCode.AS_PLANNED, said)
         if not ahead.ready():
             note(NoteCode.PLANS_GIVEN_UP, _unused(query, ahead.give_up(), f"the plan of batch {batch} is not among them"))
             break
+        if not notes:
+            said = f"The checkpoint of {query} was restored: its batches {batch} to {last} are done again as they were planned."
+            note(NoteCode.AS_PLANNED, said)
         running = start_query(bound, query, spark.newSession(), replace(start, one_batch=True, replay_last=False, emitter=quiet))
         try:
             while not running.wait(_LOOK_EVERY_SECONDS) and not end.is_set():
