@@ -57,7 +57,9 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run."""
+    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run,
+    `counts` the account of the batches before it, since the checkpoint began.
+    """
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -65,6 +67,7 @@ class QueryStarted(RunEvent):
     checkpoint: str
     outputs: Mapping[str, str]
     batch: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,8 @@ class BatchCommitted(RunEvent):
         Of each operator with state, what it holds now; first the one that is nearest the output.
     latency
         Of each source how old its records were when readers got them, where that is measured; empty of a batch that waits for an output.
+    newest_event
+        The newest event time of its rows, of the first source that has rows.
     """
 
     kind: ClassVar[str] = "batch-committed"
@@ -240,6 +245,7 @@ class BatchCommitted(RunEvent):
     lag: Sequence["Lag"] = ()
     state: Sequence[OperatorState] = ()
     latency: Sequence[Latency] = ()
+    newest_event: datetime | None = None
 
 
 @dataclass(frozen=True)
