@@ -5,6 +5,7 @@ from pathlib import Path
 from ad_attribution import ad_attribution
 from calendar_day import calendar_day
 from card_fraud import card_fraud
+from damaged_checkpoint import damaged_checkpoint
 from explanations import batch, watermark, window
 from failing_report import failing_report
 from hopping_windows import hopping_windows
@@ -21,6 +22,7 @@ PICTURES = {
     "explanations/pictures/window.svg": window,
     "explanations/pictures/batch.svg": batch,
     "explanations/pictures/late_event.svg": late_event,
+    "guides/pictures/damaged_checkpoint.svg": damaged_checkpoint,
     "guides/pictures/failing_report.svg": failing_report,
     "examples/pictures/ad_attribution.svg": ad_attribution,
     "examples/pictures/active_users.svg": hopping_windows,

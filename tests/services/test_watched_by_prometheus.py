@@ -68,7 +68,13 @@ class Fed:
 def watched(small_job: Callable[..., SmallJob], folder: Path) -> Iterator[tuple[Fed, Prometheus]]:
     """A job that runs, fed and scraped."""
     job = small_job(
-        SUMS, Binding(sinks={"sums": "parquet", "late": "json", "rejected": "json"}, trigger="1 second", files_per_batch=None)
+        SUMS,
+        Binding(
+            sinks={"sums": "parquet", "late": "json", "rejected": "json"},
+            trigger="1 second",
+            files_per_batch=None,
+            tables={"backup": {"to": "../second", "every": "10 seconds"}},
+        ),
     )
     fed, values, end = Fed(job), Values(), threading.Event()
     running = threading.Thread(target=lambda: job.run(listener=values, latency=True, end=end), daemon=True)

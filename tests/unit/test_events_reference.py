@@ -9,11 +9,13 @@ import pytest
 from streamproof.connectors.lag import Lag
 from streamproof.connectors.source import Limit
 from streamproof.core.phases import Phase
+from streamproof.runtime.watching import backup_events
 from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 from streamproof.runtime.watching.figures import OperatorState, Times
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))
+assert backup_events.BackedUp.kind  # it is a file of its own
 EVENTS = RunEvent.__subclasses__()
 
 
@@ -68,6 +70,8 @@ def test_kinds_never_change():
         "watermark-leapt",
         "hot-key",
         "batch-committed",
+        "backed-up",
+        "backup-failed",
         "query-finishing",
         "note",
         "query-ended",

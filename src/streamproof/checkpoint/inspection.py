@@ -8,7 +8,7 @@ from typing import Any
 
 from streamproof.checkpoint.batches import FILES, TOPICS, Batch, Logs, ReadTo, read_logs
 from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, checkpoint_at, list_names, read_text
-from streamproof.checkpoint.own import Own, read_own
+from streamproof.checkpoint.own import AHEAD, FOLDER, Own, read_own
 from streamproof.checkpoint.stores import Operator, Store, read_operators
 from streamproof.core.clock import from_micros
 
@@ -153,11 +153,11 @@ def inspect_checkpoint(path: str | Path) -> Inspection:
     newest = logs.newest_committed
     sizes = {operator.number: tuple(_sizes(operator, logs, newest)) for operator in operators}
     found = Inspection(folder, _query_id(folder), logs, tuple(logs.batches()), operators, own, sizes, ())
-    notes = (*_notes(found), *([] if _newest_names(folder) == before else [_WRITTEN_MEANWHILE]))
+    notes = (*_notes(found), *([] if _newest_names(folder) == before else [WRITTEN_MEANWHILE]))
     return Inspection(folder, found.query_id, logs, found.batches, operators, own, sizes, notes)
 
 
-_WRITTEN_MEANWHILE = "A driver has written to this checkpoint while it was read, so parts of it are of different batches. Stop the job, or inspect a copy."
+WRITTEN_MEANWHILE = "A driver has written to this checkpoint while it was read, so parts of it are of different batches. Stop the job, or inspect a copy."
 
 
 def ids_of(logs: Logs, store: Store, stores: list[str]) -> dict[int, str]:
@@ -213,6 +213,9 @@ def _notes(found: Inspection) -> Iterator[str]:
     newest = found.newest
     if newest is not None and not newest.committed:
         yield f"Batch {newest.number} is planned and not committed: the job runs it now, or died in it. A start runs it again."
+    ahead = sorted(int(name) for name in list_names(found.path / FOLDER / AHEAD) if name.isdigit())
+    if ahead:
+        yield f"The checkpoint was restored, and its batches {ahead[0]} to {ahead[-1]} are done again as they were planned at the next start."
     for operator in found.operators:
         yield from operator.unread
 

@@ -10,6 +10,8 @@ from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Manifest
 
 FOLDER = "_streamproof"
+AHEAD = "ahead"
+"""Below it: the manifests of batches that are done again as they were planned, after the checkpoint was restored (`runtime/as_planned.py`)."""
 _OF_FILES = "files"
 _LEDGER = "_ledger.json"
 

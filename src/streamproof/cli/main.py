@@ -8,6 +8,7 @@ import typer
 
 from streamproof import __version__
 from streamproof.cli import (
+    backup,
     check,
     diff,
     init,
@@ -19,6 +20,7 @@ from streamproof.cli import (
     prove,
     recover,
     report,
+    restore,
     run,
     schema,
     screen,
@@ -63,6 +65,8 @@ app.command("lag", epilog=lag.EXAMPLES, short_help="Measure a sample's disorder;
 app.command("diff", epilog=diff.EXAMPLES, short_help="Show where two outputs disagree, row by row and in sums.")(diff.diff)
 app.command("inspect", epilog=inspect.EXAMPLES, short_help="Show what is in a checkpoint, of any Spark job.")(inspect.inspect)
 app.command("recover", epilog=recover.EXAMPLES, short_help="Make a sound copy of a damaged checkpoint, beside it.")(recover.recover)
+app.command("backup", epilog=backup.EXAMPLES, short_help="Copy a checkpoint's newest sound point to a second place.")(backup.backup)
+app.command("restore", epilog=restore.EXAMPLES, short_help="Put a backup where its checkpoint was.")(restore.restore)
 app.command("monitoring", epilog=monitoring.EXAMPLES, short_help="Write alerts and a dashboard.")(monitoring.monitoring)
 app.command("jars", epilog=jars.EXAMPLES, short_help="Print the jars of a job, for spark-submit.")(jars.jars)
 app.add_typer(report.app, name="report")

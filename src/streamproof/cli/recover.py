@@ -38,7 +38,8 @@ def recover(
         done = made(found, to)
     if as_json:
         told = {"path": str(done.path), "batch": done.batch, "again": done.again, "batches_again": done.cost.batches}
-        screen.console().print(json.dumps({**told, "records_again": done.cost.records, "files_again": done.cost.files}, indent=2))
+        told |= {"records_again": done.cost.records, "files_again": done.cost.files, "as_planned": list(done.as_planned)}
+        screen.console().print(json.dumps(told, indent=2))
         return 0
     _print(done, str(found.path), ours=found.own is not None)
     return 0
@@ -57,7 +58,10 @@ def _print(done: "Recovered", path: str, *, ours: bool) -> None:
     batches = f"{done.cost.batches} batch{'es' if done.cost.batches != 1 else ''}"
     if done.cost.batches:
         out.print(f"  again         {batches}{f', with {known}' if known else ''}")
-    if done.again is not None:
+    if len(done.as_planned) > 1:
+        first, last = done.as_planned[0], done.as_planned[-1]
+        out.print(f"  as planned    batches {first} to {last} are computed again over the input that they had")
+    elif done.again is not None:
         out.print(f"  batch {done.again:<8}is planned as it was, and computed again over the same input")
     if ours:
         out.print(

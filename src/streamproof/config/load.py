@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from streamproof.config.backup import BackupConfig, check_backup
 from streamproof.config.columns import check_columns
 from streamproof.config.connectors import CONNECTORS, model_of
 from streamproof.config.entry import job_functions
@@ -165,6 +166,8 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     job = _job(tree, problems)
     registry = taken(RegistryConfig, ("registry",), tree["registry"], problems) if "registry" in tree else None
     assert registry is None or isinstance(registry, RegistryConfig)
+    backup = taken(BackupConfig, ("backup",), tree["backup"], problems) if "backup" in tree else None
+    assert backup is None or isinstance(backup, BackupConfig)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}, "table": {}}
     for kind in CONNECTORS:
         for name, table in _each(kind, _named_tables(tree, kind, problems), problems):
@@ -179,9 +182,11 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     if job is not None:
         problems.extend(_not_paced(job, sections["source"].values()))
     spark = _spark(tree.get("spark", {}), problems)
+    file = origin.file.absolute()
+    if job is not None and backup is not None:
+        problems.extend(check_backup(backup, job.checkpoint or "checkpoints", file.parent))
     if job is None or problems:
         return None
-    file = origin.file.absolute()
     name = job.entry.rpartition(":")[2]
     if isinstance(job.entry, SecretText):
         name = SecretText(name, job.entry.shown)
@@ -191,7 +196,6 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         )
         return None
     config = JobConfig(
-        root=file.parent,
         file=file,
         name=name,
         entry=job.entry,
@@ -202,6 +206,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         table=sections["table"],
         registry=registry,
         spark=spark,
+        backup=backup,
         profile=origin.profile,
     )
     return config.with_origin(origin)

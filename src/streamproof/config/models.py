@@ -8,8 +8,10 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
+from streamproof.config.backup import BackupConfig
 from streamproof.config.fields import Duration, Table, Text, text, wrong
 from streamproof.config.lookups import TableConfig
+from streamproof.config.places import is_remote, resolved
 from streamproof.config.problems import Origin, Problem, did_you_mean, raise_problems
 from streamproof.config.registry import RegistryConfig
 from streamproof.config.secret import shown
@@ -22,7 +24,6 @@ AVAILABLE_NOW = "available-now"
 REAL_TIME = "real-time"
 _REAL_TIME_BATCH = timedelta(minutes=5)
 _SHORTEST_REAL_TIME_BATCH = timedelta(seconds=5)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/")
 
 
 def _trigger(value: object) -> "Trigger":
@@ -111,8 +112,6 @@ class JobConfig(Table):
 
     Parameters
     ----------
-    root
-        The folder of the file, absolute; relative paths are relative to it.
     file
         The configuration file, absolute.
     name
@@ -129,9 +128,10 @@ class JobConfig(Table):
         The schema registry that sources and sinks use unless they name another.
     spark
         Settings of the Spark session, all texts.
+    backup
+        Where its checkpoints are backed up to while it runs; None: nowhere.
     """
 
-    root: Path
     file: Path
     name: Text
     entry: Text
@@ -142,8 +142,14 @@ class JobConfig(Table):
     table: dict[str, SerializeAsAny[TableConfig]] = Field(default_factory=dict)
     registry: RegistryConfig | None = None
     spark: dict[str, Text] = Field(default_factory=dict)
+    backup: BackupConfig | None = None
     profile: str | None = None
     _origin: Origin | None = PrivateAttr(default=None)
+
+    @property
+    def root(self) -> Path:
+        """The folder of the file, absolute; relative paths are relative to it."""
+        return self.file.parent
 
     @property
     def entry_file(self) -> Path:
@@ -152,11 +158,11 @@ class JobConfig(Table):
 
     def resolve(self, path: str) -> str:
         """The path, made absolute against the folder of the file; a URI with a scheme is left alone."""
-        return path if _SCHEME.match(path) else str((self.root / path).absolute())
+        return resolved(path, self.root)
 
     def is_remote(self, path: str) -> bool:
         """Whether the path is a URI of a store that is not this machine's file system."""
-        return bool(_SCHEME.match(path)) and not path.startswith("file:")
+        return is_remote(path)
 
     def where(self, *path: str) -> str:
         """File and line of a key, for messages: `where("source", "trades", "path")` is "my_job/streamproof.toml line 7"."""

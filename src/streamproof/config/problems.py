@@ -10,7 +10,7 @@ from streamproof.config.secret import redact
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
-TABLES = ("job", "source", "sink", "table", "registry", "spark", "profile")
+TABLES = ("job", "source", "sink", "table", "registry", "spark", "backup", "profile")
 _NAMED_TABLES = ("source", "sink", "table")
 
 

@@ -21,12 +21,15 @@ class NoteCode(StrEnum):
     SLOWER_STATE = "slower-state"
     NEWER_SPARK = "newer-spark"
     FLOAT_ORDER = "depends-on-float-order"
+    AS_PLANNED = "done-again-as-planned"
+    PLANS_GIVEN_UP = "plans-given-up"
     # of a run
     REPLAY_ACCEPTED = "replay-accepted"
     MANIFEST_MISSING = "manifest-missing"
     HAD_TO_WAIT = "output-had-to-wait"
     TABLE_STAYS = "table-stays"
     RULE_REJECTED = "rule-rejected"
+    BACKUP_FAILED = "backup-failed"
     # of its end
     UNDER_WAY = "batch-under-way"
     STILL_WAITS = "output-still-waits"

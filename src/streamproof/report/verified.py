@@ -46,7 +46,11 @@ def _way_out(found: Inspection, verified: Verified) -> list[tuple[str, str]]:
     if not verified.sound:
         return [
             ("sound batch", "none: no batch that is kept has all that a start needs"),
-            ("next", "bring the named files back from a backup, or start over with a new checkpoint and new outputs"),
+            (
+                "next",
+                f"move it away, and put it back from a backup: streamproof restore BACKUP --to {shlex.quote(str(found.path))}; or start over with a "
+                "new checkpoint and new outputs",
+            ),
         ]
     best = verified.sound[-1]
     if verified.goes_on:

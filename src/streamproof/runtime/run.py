@@ -11,6 +11,8 @@ from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import ConfigurationError, StreamproofError
 from streamproof.runtime.adding_up import require_adds_up
+from streamproof.runtime.as_planned import do_again_as_planned
+from streamproof.runtime.backups import Backups, backups_of
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.sinks import sink_of
 from streamproof.runtime.journal.manifests import ManifestStore
@@ -31,8 +33,8 @@ from streamproof.runtime.watching.events import (
     RunEnded,
     RunFailed,
     SparkStarting,
-    listeners_in,
 )
+from streamproof.runtime.watching.listeners import listeners_in
 from streamproof.runtime.watching.result import RunResult
 
 if TYPE_CHECKING:
@@ -114,7 +116,11 @@ def run_job(
         latency=latency,
         emitter=emitter,
     )
+    backups: Backups | None = None
     try:
+        backups = backups_of(config, emitter.emit)
+        if backups is not None:
+            emitter.also(backups)
         with telling_of_a_dead_jvm(asked_to_end=end.is_set):
             session = spark or _session(config, emitter, log)
             _require_wanted(end)
@@ -125,13 +131,19 @@ def run_job(
                 delete_outputs(bound, session)
             started = monotonic_seconds()
             queries, ended_early = _run(bound, session, start, end)
+            if backups is not None:
+                backups.finish(asked_to_end=ended_early)
             result = summary(bound, queries, emitter, monotonic_seconds() - started, ended_early=ended_early)
+            result = result if backups is None else replace(result, notes=[*result.notes, *backups.notes])
         emitter.emit(RunEnded(result))
         result = replace(result, notes=list(dict.fromkeys((*result.notes, *emitter.failures))))  # at the last event too
         require_adds_up(result, bound.outputs.main)
     except StreamproofError as problem:
         emitter.emit(RunFailed(type(problem).__name__, problem.message, problem.code))
         raise
+    finally:
+        if backups is not None:
+            backups.end()
     return result
 
 
@@ -141,7 +153,10 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
     try:
         for query in bound.outputs.main:
             _require_wanted(end)
+            notes = do_again_as_planned(bound, query, session, start, end)
+            _require_wanted(end)
             queries.append(start_query(bound, query, session.newSession(), start))
+            queries[-1].notes.extend(notes)
         _wait(queries, end)
         for running in queries if not end.is_set() else ():
             start.emitter.emit(QueryFinishing(running.name, asked_to_end=False))

@@ -5,25 +5,16 @@ never touched.
 """
 
 import errno
-import filecmp
-import os
 import shutil
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, STATE, list_names
 from streamproof.checkpoint.inspection import Inspection, inspect_checkpoint
-from streamproof.checkpoint.logs import COMPACT, log_number, source_log_text
-from streamproof.checkpoint.own import FOLDER
-from streamproof.checkpoint.stores import Store, snapshot_of
 from streamproof.checkpoint.verify.sound import Cost, Verified, cost_of, verify
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
+from streamproof.savepoints.copying import Copy, done_again, sync
 
 _PARTIAL = ".partial"
-_INTERVAL = 10
-"""Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
-_MANIFESTS, _PINNED = "manifests", "tables/_pinned"
 
 
 @dataclass(frozen=True)
@@ -40,12 +31,15 @@ class Recovered:
         The batch after it, where its plan was kept: a start does it again over the same input. None where there is none.
     cost
         What is computed again.
+    as_planned
+        Of a job of ours the batches that a start does again as they were planned, ascending.
     """
 
     path: Path
     batch: int
     again: int | None
     cost: Cost
+    as_planned: tuple[int, ...] = ()
 
 
 def recover(found: Inspection, batch: int) -> Recovered:
@@ -74,11 +68,12 @@ def recover(found: Inspection, batch: int) -> Recovered:
         )
     if partial.exists():
         shutil.rmtree(partial)  # left by a run that was ended
-    again = _again(found, seen, batch)
+    again = done_again(found, seen, batch)
     try:
-        _Copy(found, source, partial, batch, again).make()
+        copy = Copy(found, source, partial, batch, again)
+        copy.make()
         _require_sound_copy(partial, batch)
-        _sync(partial)
+        sync(partial)
         partial.rename(target)
     except OSError as problem:
         shutil.rmtree(partial, ignore_errors=True)
@@ -92,7 +87,8 @@ def recover(found: Inspection, batch: int) -> Recovered:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    return Recovered(target, batch, again, cost_of(found, batch))
+    as_planned = () if found.own is None else (*([] if again is None else [again]), *copy.ahead())
+    return Recovered(target, batch, again, cost_of(found, batch), as_planned)
 
 
 def _require_sound(found: Inspection, seen: Verified, batch: int) -> None:
@@ -107,16 +103,6 @@ def _require_sound(found: Inspection, seen: Verified, batch: int) -> None:
     )
 
 
-def _again(found: Inspection, seen: Verified, batch: int) -> int | None:
-    """The next batch, where its plan is whole, with all that it names: a start does it again over the same input, as it would after a crash."""
-    harmed = any(
-        problem.batches is None or batch + 1 in problem.batches
-        for problem in seen.problems
-        if not problem.path.startswith((STATE, COMMITS))
-    )
-    return batch + 1 if batch + 1 in found.logs.planned and not harmed else None
-
-
 def _require_sound_copy(copy: Path, batch: int) -> None:
     seen = verify(inspect_checkpoint(copy))
     if batch not in seen.sound or seen.problems:
@@ -126,137 +112,3 @@ def _require_sound_copy(copy: Path, batch: int) -> None:
             required="Nothing may write to a checkpoint that is copied.",
             remedy="Stop the job, and run this again. The copy is gone again, and the checkpoint is as it was.",
         )
-
-
-@dataclass(frozen=True)
-class _Copy:
-    """What is copied of a checkpoint, so that a start goes on after `batch`."""
-
-    found: Inspection
-    source: Path
-    to: Path
-    batch: int
-    again: int | None
-
-    @property
-    def planned(self) -> int:
-        """The newest batch that is planned in the copy."""
-        return self.batch if self.again is None else self.again
-
-    def make(self) -> None:
-        self._take(METADATA)
-        for kind, newest in ((OFFSETS, self.planned), (COMMITS, self.batch)):
-            (self.to / kind).mkdir(parents=True, exist_ok=True)
-            for name in list_names(self.source / kind):
-                if name.isdigit() and int(name) <= newest:
-                    self._take(f"{kind}/{name}")
-        for name in list_names(self.source / SOURCES):
-            self._take_source(name)
-        for operator in list_names(self.source / STATE):
-            self._take_operator(f"{STATE}/{operator}")
-        for store in (store for operator in self.found.operators for store in operator.stores):
-            self._take_store(store)
-        for name in self._own():
-            self._take(name)
-
-    def _take(self, name: str) -> None:
-        """Copies a file with its time and with the sums beside it, and reads it back."""
-        source, target = self.source / name, self.to / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        sums = (source.with_name(f".{source.name}.crc"), source.with_name(f"{source.name}.crc"))
-        for path in (source, *(one for one in sums if one.is_file())):
-            copied = target.with_name(path.name)
-            shutil.copy2(path, copied)
-            if not filecmp.cmp(path, copied, shallow=False):
-                raise CheckpointError(
-                    f"{path} was changed while it was copied.",
-                    required="Nothing may write to a checkpoint that is copied.",
-                    remedy="Stop the job, and run this again.",
-                )
-
-    def _take_source(self, name: str) -> None:
-        """The log of a source up to what is read; entries that only a later compact file still has are written anew, as Spark writes them."""
-        folder = self.source / SOURCES / name
-        entries = self.found.logs.files.get(int(name)) if name.isdigit() else None
-        if entries is None:  # of Kafka: where it began
-            for path in self._below(folder):
-                self._take(path)
-            return
-        end = self._end(int(name))
-        there = list_names(folder)
-        begins = _begins([number for one in there if one.endswith(COMPACT) and (number := log_number(one)) is not None], end)
-        for number in range(max(begins, 0), end + 1):
-            compact = number == begins
-            called = f"{number}{COMPACT}" if compact else str(number)
-            if called in there:
-                self._take(f"{SOURCES}/{name}/{called}")
-                continue
-            files = [
-                file for entry, inside in entries.items() if (entry <= number if compact else entry == number) for file in inside
-            ]
-            written = self.to / SOURCES / name / called
-            written.parent.mkdir(parents=True, exist_ok=True)
-            written.write_text(source_log_text(files), encoding="utf-8")
-        (self.to / SOURCES / name).mkdir(parents=True, exist_ok=True)
-
-    def _end(self, source: int) -> int:
-        return self.found.logs.planned[self.planned].log_offset(source)
-
-    def _take_operator(self, operator: str) -> None:
-        """The metadata of an operator and of its stores, word for word: paths in it stay those of the checkpoint whose place the copy takes."""
-        for path in self._below(self.source / operator):
-            inside = Path(path).relative_to(operator).parts
-            if "_metadata" not in inside and "_stateSchema" not in inside:
-                continue
-            if inside[:2] == ("_metadata", "v2") and inside[2].isdigit() and int(inside[2]) > self.planned:
-                continue
-            self._take(path)
-
-    def _take_store(self, store: Store) -> None:
-        folder = store.folder.relative_to(self.found.path)
-        tables: set[str] = set()
-        (self.to / folder).mkdir(parents=True, exist_ok=True)
-        for file in store.files:
-            if file.version > self.batch + 1:
-                continue
-            self._take(str(folder / file.path.name))
-            if file.kind == "zip":
-                tables |= {table["dfsSstFileName"] for table in (snapshot_of(file.path) or {}).get("sstFiles", ())}
-        for table in sorted(tables & store.tables.keys()):
-            self._take(str(folder / "SSTs" / table))
-
-    def _own(self) -> Iterator[str]:
-        """What a job of ours keeps; of batches that are not planned in the copy it keeps neither manifest nor fixed versions of tables."""
-        for path in self._below(self.source / FOLDER):
-            folder, _, name = path.removeprefix(f"{FOLDER}/").rpartition("/")
-            if folder in (_MANIFESTS, _PINNED) and name.isdigit() and int(name) > self.planned:
-                continue
-            yield path
-
-    def _below(self, folder: Path) -> Iterator[str]:
-        """The files below a folder, relative to the checkpoint, without the sums that go with them."""
-        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.is_file() and not path.name.startswith(".") and not path.name.endswith(".crc"):
-                yield str(path.relative_to(self.source))
-
-
-def _begins(compact: Sequence[int], end: int) -> int:
-    """The compact file of a source's log that Spark begins to read at, up to an entry; -1 where it needs none.
-
-    Where those before the entry are gone, Spark looks for one at each multiple of its interval.
-    """
-    before = [number for number in compact if number <= end]
-    if before:
-        return max(before)
-    interval = min(_INTERVAL, min(compact, default=_INTERVAL) + 1)
-    return (end + 1) // interval * interval - 1
-
-
-def _sync(folder: Path) -> None:
-    """Has the disk hold what was written, before it gets its name."""
-    for path in (*folder.rglob("*"), folder):
-        opened = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(opened)
-        finally:
-            os.close(opened)

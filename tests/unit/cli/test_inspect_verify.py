@@ -7,7 +7,7 @@ import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
 from streamproof.errors import CheckpointError, DiskFull
-from streamproof.savepoints import recover as module
+from streamproof.savepoints import copying
 from streamproof.savepoints.recover import recover
 from unit.checkpoint.written import JOIN, OURS, VARIABLES, WINDOWS, contents, copy_of
 
@@ -226,7 +226,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
             raise OSError(28, "No space left on device")
         return real(source, target)
 
-    monkeypatch.setattr(module.shutil, "copy2", full)
+    monkeypatch.setattr(copying.shutil, "copy2", full)
 
     with pytest.raises(DiskFull, match="the disk is full"):
         recover(inspect_checkpoint(copy), 3)
@@ -236,7 +236,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
 
 def test_a_checkpoint_that_is_written_meanwhile_is_not_taken_for_whole(tmp_path, monkeypatch):
     copy = damaged(WINDOWS, tmp_path, "state/0/0/5.zip")
-    monkeypatch.setattr(module.filecmp, "cmp", lambda *_, **__: False)
+    monkeypatch.setattr(copying.filecmp, "cmp", lambda *_, **__: False)
 
     with pytest.raises(CheckpointError, match="was changed while it was copied"):
         recover(inspect_checkpoint(copy), 3)
@@ -253,8 +253,8 @@ def test_a_copy_that_is_not_sound_gets_no_name(tmp_path, monkeypatch):
         if target.name == "4.zip":
             target.write_bytes(b"")
 
-    monkeypatch.setattr(module.shutil, "copy2", cut)
-    monkeypatch.setattr(module.filecmp, "cmp", lambda *_, **__: True)
+    monkeypatch.setattr(copying.shutil, "copy2", cut)
+    monkeypatch.setattr(copying.filecmp, "cmp", lambda *_, **__: True)
 
     with pytest.raises(CheckpointError, match=r"The copy is not sound: state/0/0/4\.zip is no whole zip file"):
         recover(inspect_checkpoint(copy), 3)

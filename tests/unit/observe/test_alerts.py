@@ -59,9 +59,12 @@ CASES = {
     "StreamproofTableStays": Case(
         of("table_reads_failed_total", "0x10 1x10", f'{QUERY}, table="prices"'), 11, 9, f'{QUERY}, table="prices"'
     ),
+    "StreamproofBackupOld": Case(of("newest_backup_timestamp_seconds", "0x200") | of("backup_interval_seconds", "900x200"), 46, 44),
 }
 QUIET = {
     "a job that has nothing to do": RUNS
+    | of("newest_backup_timestamp_seconds", "0x14 900x14 1800x14 2700x14 3600x14 4500+60x130")
+    | of("backup_interval_seconds", "900x200")
     | of("batch_begun_timestamp_seconds", "0x200")
     | of("input_records_total", "7x200")
     | of("watermark_timestamp_seconds", "7x200"),

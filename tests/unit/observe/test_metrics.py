@@ -20,6 +20,7 @@ from streamproof.observe.metrics import ALERTS, METRICS
 from streamproof.observe.rules import alert_rules
 from streamproof.observe.runbook import runbook
 from streamproof.observe.values import MOST_SERIES, Values
+from streamproof.runtime.watching.backup_events import BackedUp, BackupFailed
 from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPlanned,
@@ -150,6 +151,16 @@ def test_a_counter_that_an_alert_sees_rise_is_there_before_it_rises():
     assert rising <= zero
 
 
+def test_the_age_of_the_newest_backup_is_shown_and_a_failure_does_not_make_it_younger():
+    made = BackedUp("sums", 4, "backup/1", 7, 1_000, 0.5, 900.0)
+    newest = ("streamproof_newest_backup_timestamp_seconds", "sums")
+
+    assert shown(heard(STARTED, made))[newest] == pytest.approx(datetime.now(UTC).timestamp(), abs=60)
+    assert shown(heard(STARTED, made, BackupFailed("sums", "the disk is full", AT, 900.0)))[newest] == AT.timestamp()
+    assert shown(heard(STARTED, BackupFailed("sums", "the disk is full", None, 900.0)))[newest] == 0
+    assert newest not in shown(heard(STARTED, made, ENDED))
+
+
 def test_what_is_of_a_query_that_runs_ends_with_it():
     found = shown(heard(STARTED, PLANNED, committed(), BatchPublished("sums", 0, "sums", 4, 0.2, 2), ENDED))
 
@@ -275,6 +286,8 @@ def test_readings_fit_their_labels():
         TableStays("sums", "prices", "v1", "gone", 5),
         RuleRejected("sums", "limits", "big", "no condition", True, 5),
         Note("sums", "text", "hot-key"),
+        BackedUp("sums", 4, "backup/1", 7, 1_000, 0.5, 900.0),
+        BackupFailed("sums", "the disk is full", None, 900.0),
     ]
     for metric in METRICS:
         readings = [

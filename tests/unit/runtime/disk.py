@@ -25,3 +25,6 @@ class Disk(dict[str, str]):
 
     def delete(self, path: str) -> Any:
         self.pop(path, None)
+
+    def names(self, path: str) -> Any:
+        return [*self.list(path)]

@@ -42,11 +42,11 @@ from streamproof.runtime.watching.events import (
     RunEvent,
     SparkStarting,
     WatermarkLeapt,
-    listeners_in,
 )
 from streamproof.runtime.watching.hot_keys import HotKeys
 from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
+from streamproof.runtime.watching.listeners import listeners_in
 from streamproof.runtime.watching.measures import Measures
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult

@@ -156,7 +156,18 @@ def test_a_jvm_that_was_killed_while_spark_starts_is_told_from_one_that_refused_
         assert "Unrecognized option" in str(told.value)
 
 
-PHASES = ("_session", "bind", "require_slots", "delete_outputs", "start_query", "_wait", "QueryFinishing", "_end", "summary")
+PHASES = (
+    "_session",
+    "bind",
+    "require_slots",
+    "delete_outputs",
+    "do_again_as_planned",
+    "start_query",
+    "_wait",
+    "QueryFinishing",
+    "_end",
+    "summary",
+)
 
 
 @pytest.mark.parametrize("phase", PHASES)
@@ -165,15 +176,16 @@ PHASES = ("_session", "bind", "require_slots", "delete_outputs", "start_query", 
 )
 def test_wherever_a_run_is_when_its_jvm_dies_it_says_so(phase, problem, jvm, monkeypatch):
     """Every step of `run_job` that speaks to the JVM, and what comes of it there."""
-    config = SimpleNamespace(name="job", trigger=SimpleNamespace(real_time=True))
+    config = SimpleNamespace(name="job", backup=None, trigger=SimpleNamespace(real_time=True))
     bound = SimpleNamespace(outputs=SimpleNamespace(main={"sums": None}))
-    query = SimpleNamespace(name="sums", stop=lambda: None, protocol=SimpleNamespace(finish=lambda *_: None))
+    query = SimpleNamespace(name="sums", notes=[], stop=lambda: None, protocol=SimpleNamespace(finish=lambda *_: None))
     works = {
         "find_spark": lambda: None,
         "_session": lambda *_: SimpleNamespace(newSession=lambda: None),
         "bind": lambda *_, **__: bound,
         "require_slots": lambda *_: None,
         "delete_outputs": lambda *_: None,
+        "do_again_as_planned": lambda *_: (),
         "start_query": lambda *_: query,
         "_wait": lambda *_: None,
     }
@@ -204,4 +216,4 @@ def test_an_error_while_the_jvm_lives_stays_what_it_is(jvm, monkeypatch):
 
     monkeypatch.setattr(run, "_session", wrong)
     with pytest.raises(JobDefinitionError):
-        run.run_job(SimpleNamespace(name="job"))
+        run.run_job(SimpleNamespace(name="job", backup=None))

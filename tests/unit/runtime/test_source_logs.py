@@ -1,11 +1,16 @@
 """R2: what is gone of a file source's log comes back from whichever manifest holds it, word for word; no Spark is started."""
 
+from dataclasses import replace
+
 import pytest
 
 from streamproof.checkpoint.logs import SourceFile, source_log_text
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import RemedyAction, TornCheckpoint
+from streamproof.runtime.journal.journal import Journal
 from streamproof.runtime.journal.logs import QueryLogs
+from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.recovery.mending import restore_logs
 from streamproof.runtime.recovery.replayable import Obstacle, advise, obstacle
 from streamproof.runtime.recovery.source_logs import restore_source_logs
 from unit.runtime.disk import Disk
@@ -207,3 +212,20 @@ def test_other_advice_is_not_looked_at():
     problem = advice(RemedyAction.MOVE_AWAY)
     advise(problem, lambda: 1 / 0, tried=True)
     assert problem.action is RemedyAction.MOVE_AWAY
+
+
+@pytest.mark.parametrize(("entry_lost", "name"), [(9, "9.compact"), (8, "8")])
+def test_a_batch_of_which_only_the_manifest_is_left_gets_its_entry_where_spark_looks_for_it(entry_lost, name):
+    """As it is after a restore: offsets and source log of the batch come from the manifest; of a compact file Spark takes no other name."""
+    disk = made(entry_lost - 1)
+    manifest = next(Manifests(entry_lost).newest_first())
+    disk[f"c/_streamproof/manifests/{entry_lost}"] = replace(manifest, offset_log=offsets(entry_lost)).to_json()
+    disk[f"c/commits/{entry_lost - 1}"] = 'v1\n{"nextBatchWatermarkMs":0}'
+    disk["c/metadata"] = '{"id":"q"}'
+
+    restore_logs(Journal(disk, ManifestStore(disk, "c"), QueryLogs(disk, "c")), {})
+
+    assert [path for path in disk if path.startswith(f"c/sources/0/{entry_lost}")] == [f"c/sources/0/{name}"]
+    numbers = range(entry_lost + 1) if name.endswith("compact") else (entry_lost,)
+    assert disk[f"c/sources/0/{name}"] == text(*numbers)
+    assert disk[f"c/offsets/{entry_lost}"] == offsets(entry_lost)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from streamproof.observe.metric import Alert, Metric
-from streamproof.observe.metrics import account, batches, lag, outputs, queries, state
+from streamproof.observe.metrics import account, backups, batches, lag, outputs, queries, state
 
 QUESTIONS: Mapping[str, Sequence[Metric]] = {
     "Does it run": queries.METRICS,
@@ -12,6 +12,7 @@ QUESTIONS: Mapping[str, Sequence[Metric]] = {
     "What is left to read": lag.METRICS,
     "Do readers get it": outputs.METRICS,
     "State and tables": state.METRICS,
+    "Is there a copy of the checkpoint": backups.METRICS,
 }
 METRICS: Sequence[Metric] = tuple(metric for metrics in QUESTIONS.values() for metric in metrics)
 ALERTS: Sequence[tuple[Metric, Alert]] = tuple((metric, alert) for metric in METRICS for alert in metric.alerts)

@@ -57,7 +57,7 @@ def restore_logs(journal: Journal, sinks: Mapping[str, Sink]) -> list[Note]:
             for name, text in entries.items():
                 path = f"{logs.checkpoint}/sources/{source}/{name}"
                 compacted = storage.read(f"{path}.compact")
-                if compacted is None:
+                if compacted is None and not (_is_compact(name, text, logs) and storage.read(path) is None):
                     whole = parse_initial_positions if is_initial_positions(text) else partial(_names_all, text)
                     _restore(storage, path, text, whole, notes)
         _restore(storage, f"{logs.checkpoint}/offsets/{number}", manifest.offset_log, whole_offsets, notes)
@@ -68,6 +68,11 @@ def restore_logs(journal: Journal, sinks: Mapping[str, Sink]) -> list[Note]:
     _clear_before_first_batch(storage, logs, manifests)
     _restore_metadata(storage, logs, notes)
     return notes
+
+
+def _is_compact(name: str, text: str, logs: QueryLogs) -> bool:
+    """Whether Spark looks for an entry of a source's log in a compact file: `restore_source_logs` puts that together."""
+    return not is_initial_positions(text) and name.isdigit() and (int(name) + 1) % logs.compact_interval == 0
 
 
 def open_manifest(journal: Journal) -> Manifest | None:

@@ -62,7 +62,7 @@ def check_owner(sinks: Iterable[Sink], incarnation: str, job: str, manifests: Ma
         raise OutputInUse(
             f"{belongs}{manifests.checkpoint} is new.",
             required="Going on would publish rows twice.",
-            remedy=f"Either restore the checkpoint, or start over:\n{_start_over(sink)}",
+            remedy=f"Either restore the checkpoint (streamproof restore BACKUP --to {manifests.checkpoint}), or start over:\n{_start_over(sink)}",
         )
     return newest
 

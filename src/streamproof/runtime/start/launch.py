@@ -155,6 +155,8 @@ def _micro_batches(valid: Validated, planned: Planned, protocol: BatchProtocol) 
     rows = planned.rows if first.place.shared else first.encoded(planned.rows)
     writer = _jvm.for_each_batch(valid.spark, rows.writeStream.outputMode(query.root.emission.output_mode), protocol)
     interval = query.config.trigger.interval
+    if valid.start.one_batch:  # of a batch that is planned already Spark does that one, and plans no other
+        return writer.trigger(once=True)
     return writer.trigger(availableNow=True) if interval is None else writer.trigger(processingTime=_as_spark_says(interval))
 
 

@@ -20,6 +20,8 @@ class Start:
         Told of what becomes durable in services.
     emitter
         Given the events of the query.
+    one_batch
+        Whether the query ends after the batch that is planned and not committed.
     """
 
     trace: bool = False
@@ -31,3 +33,4 @@ class Start:
     latency: bool = False
     steps: Steps = UNWATCHED
     emitter: Emitter = field(default_factory=Emitter)
+    one_batch: bool = False

@@ -1,7 +1,7 @@
 """What a run says while it runs: typed events for its listeners, in the order in which things happen (docs/reference/events.md)."""
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
-from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount, RunResult
@@ -325,6 +324,10 @@ class Emitter:
         """Whether anybody listens."""
         return bool(self._listeners)
 
+    def also(self, listener: Listener) -> None:
+        """Gives the events from now on to one listener more, after the others."""
+        self._listeners = (*self._listeners, listener)
+
     @property
     def failures(self) -> list[CodedNote]:
         """What listeners have raised, the first error of each, in the order in which they came."""
@@ -355,30 +358,6 @@ class Emitter:
         which = f" {name_of(self._listeners[place])} ({place + 1} of {len(self._listeners)})" if len(self._listeners) > 1 else ""
         raised = f"raised {type(problem).__name__}{f': {first}' if first else ''}"
         return f"The listener{which} of this run {raised} at the event {event.kind}. The job went on; look into that function."
-
-
-def listeners_in(given: Listener | Iterable[Listener] | None) -> tuple[Listener, ...]:
-    """The listeners that somebody has given: none, one, or several.
-
-    Raises
-    ------
-    ConfigurationError
-        If something among them cannot be called.
-    """
-    if given is None:
-        return ()
-    if callable(given):
-        return (given,)
-    found = tuple(given) if isinstance(given, Iterable) else (given,)
-    for place, each in enumerate(found, start=1):
-        if not callable(each):
-            which = f"Listener {place} of {len(found)}" if isinstance(given, Iterable) else "The listener"
-            raise ConfigurationError(
-                f"{which} of this run is {each!r}, which cannot be called.",
-                required="A listener is a function with one parameter, the event; listener= takes one or a list.",
-                remedy="Give the function itself, without calling it.",
-            )
-    return found
 
 
 def name_of(listener: Listener) -> str:

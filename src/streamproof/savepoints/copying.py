@@ -1,0 +1,195 @@
+"""What a start needs of a checkpoint, copied to another folder: whole files, each read back."""
+
+import filecmp
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, STATE, list_names
+from streamproof.checkpoint.inspection import Inspection
+from streamproof.checkpoint.logs import COMPACT, log_number, source_log_text
+from streamproof.checkpoint.own import AHEAD, FOLDER
+from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
+from streamproof.checkpoint.verify.sound import Verified
+from streamproof.errors import CheckpointError
+
+_INTERVAL = 10
+"""Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
+MANIFESTS, PINNED = "manifests", "tables/_pinned"
+
+
+def done_again(found: Inspection, seen: Verified, batch: int) -> int | None:
+    """The next batch, where its plan is whole, with all that it names: a start does it again over the same input, as it would after a crash."""
+    harmed = any(
+        problem.batches is None or batch + 1 in problem.batches
+        for problem in seen.problems
+        if not problem.path.startswith((STATE, COMMITS))
+    )
+    return batch + 1 if batch + 1 in found.logs.planned and not harmed else None
+
+
+@dataclass(frozen=True)
+class Copy:
+    """What is copied of a checkpoint, so that a start goes on after `batch`.
+
+    Parameters
+    ----------
+    again
+        The batch after it, if its plan comes along.
+    """
+
+    found: Inspection
+    source: Path
+    to: Path
+    batch: int
+    again: int | None
+
+    @property
+    def planned(self) -> int:
+        """The newest batch that is planned in the copy."""
+        return self.batch if self.again is None else self.again
+
+    def make(self) -> None:
+        self._take(METADATA)
+        for kind, newest in ((OFFSETS, self.planned), (COMMITS, self.batch)):
+            (self.to / kind).mkdir(parents=True, exist_ok=True)
+            for name in list_names(self.source / kind):
+                if name.isdigit() and int(name) <= newest and self.wants(f"{kind}/{name}"):
+                    self._take(f"{kind}/{name}")
+        for name in list_names(self.source / SOURCES):
+            self._take_source(name)
+        for operator in list_names(self.source / STATE):
+            self._take_operator(f"{STATE}/{operator}")
+        for store in (store for operator in self.found.operators for store in operator.stores):
+            self._take_store(store)
+        for name in self.own():
+            if self.wants(name):
+                self._take(name)
+        for number in self.ahead():
+            self._take(f"{FOLDER}/{MANIFESTS}/{number}", f"{FOLDER}/{AHEAD}/{number}")
+
+    def wants(self, name: str) -> bool:
+        """Whether a file of a log comes along; its path is relative to the checkpoint."""
+        return True
+
+    def put(self, source: Path, target: Path) -> None:
+        """Puts one file into the copy, with its time."""
+        shutil.copy2(source, target)
+
+    def files_of(self, store: Store) -> Sequence[StateFile]:
+        """The files of a store that come along."""
+        return [file for file in store.files if file.version <= self.batch + 1]
+
+    def ahead(self) -> Sequence[int]:
+        """The batches after those that are planned in the copy whose plans come along, so that they are done again as they were planned."""
+        known = self.found.own.manifests if self.found.own is not None else {}
+        number = self.planned + 1
+        while number in known:
+            number += 1
+        return range(self.planned + 1, number)
+
+    def _take(self, name: str, to: str = "") -> None:
+        """Copies a file with its time and with the sums beside it, and reads it back; to another name, if one is given."""
+        source, target = self.source / name, self.to / (to or name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        sums = (source.with_name(f".{source.name}.crc"), source.with_name(f"{source.name}.crc"))
+        for path in (source, *(one for one in sums if one.is_file())):
+            copied = target.with_name(path.name)
+            try:
+                self.put(path, copied)
+                same = filecmp.cmp(path, copied, shallow=False)
+            except FileNotFoundError:
+                same = False
+            if not same:
+                raise CheckpointError(
+                    f"{path} was {'changed' if path.exists() else 'removed'} while it was copied.",
+                    required="Nothing may write to a checkpoint that is copied.",
+                    remedy="Stop the job, and run this again.",
+                )
+
+    def _take_source(self, name: str) -> None:
+        """The log of a source up to what is read; entries that only a later compact file still has are written anew, as Spark writes them."""
+        folder = self.source / SOURCES / name
+        entries = self.found.logs.files.get(int(name)) if name.isdigit() else None
+        if entries is None:  # of Kafka: where it began
+            for path in self._below(folder):
+                self._take(path)
+            return
+        end = self._end(int(name))
+        there = list_names(folder)
+        begins = _begins([number for one in there if one.endswith(COMPACT) and (number := log_number(one)) is not None], end)
+        for number in range(max(begins, 0), end + 1):
+            compact = number == begins
+            called = f"{number}{COMPACT}" if compact else str(number)
+            if called in there:
+                self._take(f"{SOURCES}/{name}/{called}")
+                continue
+            files = [
+                file for entry, inside in entries.items() if (entry <= number if compact else entry == number) for file in inside
+            ]
+            written = self.to / SOURCES / name / called
+            written.parent.mkdir(parents=True, exist_ok=True)
+            written.write_text(source_log_text(files), encoding="utf-8")
+        (self.to / SOURCES / name).mkdir(parents=True, exist_ok=True)
+
+    def _end(self, source: int) -> int:
+        return self.found.logs.planned[self.planned].log_offset(source)
+
+    def _take_operator(self, operator: str) -> None:
+        """The metadata of an operator and of its stores, word for word: paths in it stay those of the checkpoint whose place the copy takes."""
+        for path in self._below(self.source / operator):
+            inside = Path(path).relative_to(operator).parts
+            if "_metadata" not in inside and "_stateSchema" not in inside:
+                continue
+            if inside[:2] == ("_metadata", "v2") and inside[2].isdigit() and int(inside[2]) > self.planned:
+                continue
+            self._take(path)
+
+    def _take_store(self, store: Store) -> None:
+        folder = store.folder.relative_to(self.found.path)
+        tables: set[str] = set()
+        (self.to / folder).mkdir(parents=True, exist_ok=True)
+        for file in self.files_of(store):
+            self._take(str(folder / file.path.name))
+            if file.kind == "zip":
+                tables |= {table["dfsSstFileName"] for table in (snapshot_of(file.path) or {}).get("sstFiles", ())}
+        for table in sorted(tables & store.tables.keys()):
+            self._take(str(folder / "SSTs" / table))
+
+    def own(self) -> Iterator[str]:
+        """What a job of ours keeps; of batches that are not planned in the copy it keeps neither manifest nor fixed versions of tables."""
+        for path in self._below(self.source / FOLDER):
+            folder, _, name = path.removeprefix(f"{FOLDER}/").rpartition("/")
+            if folder in (MANIFESTS, PINNED) and name.isdigit() and int(name) > self.planned:
+                continue
+            yield path
+
+    def _below(self, folder: Path) -> Iterator[str]:
+        """The files below a folder, relative to the checkpoint, without the sums that go with them."""
+        for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+            if path.is_file() and not path.name.startswith(".") and not path.name.endswith(".crc"):
+                yield str(path.relative_to(self.source))
+
+
+def _begins(compact: Sequence[int], end: int) -> int:
+    """The compact file of a source's log that Spark begins to read at, up to an entry; -1 where it needs none.
+
+    Where those before the entry are gone, Spark looks for one at each multiple of its interval.
+    """
+    before = [number for number in compact if number <= end]
+    if before:
+        return max(before)
+    interval = min(_INTERVAL, min(compact, default=_INTERVAL) + 1)
+    return (end + 1) // interval * interval - 1
+
+
+def sync(folder: Path) -> None:
+    """Has the disk hold what was written, before it gets its name."""
+    for path in (*folder.rglob("*"), folder):
+        opened = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

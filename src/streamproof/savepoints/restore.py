@@ -1,0 +1,212 @@
+"""`streamproof restore`: puts a backup where its checkpoint was, with the plans of the batches after it.
+
+A job of ours then does these batches again as they were planned (`runtime/as_planned.py`), and compares them with what its outputs have.
+"""
+
+import errno
+import filecmp
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from streamproof.checkpoint.folder import OFFSETS, is_checkpoint, list_names, read_text
+from streamproof.checkpoint.own import AHEAD, FOLDER, read_own
+from streamproof.core.incarnation import Incarnation
+from streamproof.core.manifest import Manifest
+from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
+from streamproof.savepoints.backup import damage_of_point
+from streamproof.savepoints.copying import MANIFESTS, sync
+from streamproof.savepoints.points import PARTIAL, PLANS, TABLES, Point, plans_in, points_in
+
+
+@dataclass(frozen=True)
+class Restored:
+    """A checkpoint that was put back.
+
+    Parameters
+    ----------
+    path
+        Where it is.
+    point
+        What it was made of.
+    passed_over
+        Newer backups that are damaged, with what is wrong.
+    again
+        The batches that the job does again as they were planned, ascending; none where another program has written the checkpoint.
+    ours
+        Whether a job of ours has written it.
+    """
+
+    path: Path
+    point: Point
+    passed_over: tuple[tuple[Point, str], ...]
+    again: tuple[int, ...]
+    ours: bool
+
+
+def restore(
+    backup: Path, to: Path, *, batch: int | None = None, plans_of: Path | None = None, say: Callable[[str], None] = lambda _: None
+) -> Restored:
+    """Makes a checkpoint of the newest sound backup.
+
+    Parameters
+    ----------
+    backup
+        The folder that the backups are in.
+    to
+        Where the checkpoint was: nothing may be there.
+    batch
+        Takes the newest backup of this batch instead.
+    plans_of
+        The damaged checkpoint: plans that the backup lacks are taken from it, as far as they are whole.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is no such backup, or something is where the checkpoint goes.
+    CheckpointError
+        If no backup is sound.
+    DiskFull
+        If the disk is full; what was written is taken away again.
+    """
+    points = points_in(backup)
+    _require_points(backup, points, batch)
+    _require_free(to)
+    chosen, passed_over = _sound(points, batch, say)
+    target = to.absolute()
+    partial = target.with_name(target.name + PARTIAL)
+    shutil.rmtree(partial, ignore_errors=True)  # left by a run that was ended
+    try:
+        say("copying")
+        shutil.copytree(chosen.path, partial)
+        _require_same(chosen.path, partial)
+        again = _put_plans(partial, backup, plans_of, chosen.batch)
+        sync(partial)
+        if target.exists():
+            target.rmdir()
+        partial.rename(target)
+    except OSError as problem:
+        shutil.rmtree(partial, ignore_errors=True)
+        if problem.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(
+                f"{partial} cannot be written: the disk is full.",
+                required="A checkpoint takes as much as its backup. What was written of it is gone again; the backup is as it was.",
+                remedy="Make room, and run this again.",
+            ) from None
+        raise ConfigurationError(
+            f"{problem.filename or partial} cannot be written or read: {problem.strerror or problem}."
+        ) from None
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+    return Restored(to, chosen, passed_over, again, (to / FOLDER).is_dir())
+
+
+def _require_points(backup: Path, points: list[Point], batch: int | None) -> None:
+    if not points:
+        below = [str(backup / name) for name in list_names(backup) if points_in(backup / name)]
+        what = f"There is no {backup}." if not backup.exists() else f"{backup} has no backups."
+        raise ConfigurationError(
+            what,
+            required="streamproof backup CHECKPOINT --to DIR, or [backup] of a job, makes them; a job has a folder for each of its queries.",
+            remedy=f"Name one of {', '.join(below)}." if below else "Name the folder that was given to --to.",
+        )
+    if batch is not None and batch not in {point.batch for point in points}:
+        raise ConfigurationError(
+            f"{backup} has no backup of batch {batch}.",
+            required=f"It has the batches {', '.join(str(point.batch) for point in points)}.",
+            remedy="Name one of them, or none: then the newest one is taken.",
+        )
+
+
+def _require_free(to: Path) -> None:
+    if not to.exists() or (to.is_dir() and not any(to.iterdir())):
+        return
+    place = shlex.quote(str(to))
+    what = "a checkpoint" if is_checkpoint(to) else "something"
+    raise ConfigurationError(
+        f"At {to} is {what} already.",
+        required="A backup is put where nothing is; what is damaged stays for whoever looks for the cause.",
+        remedy=f"Stop the job, and move it away: mv {place} {place}.damaged",
+    )
+
+
+def _sound(points: list[Point], batch: int | None, say: Callable[[str], None]) -> tuple[Point, tuple[tuple[Point, str], ...]]:
+    passed_over: list[tuple[Point, str]] = []
+    for point in reversed(points):
+        if batch is not None and point.batch != batch:
+            continue
+        say(f"verifying {point.path.name}")
+        damage = damage_of_point(point.path, point.batch)
+        if damage is None:
+            return point, tuple(passed_over)
+        passed_over.append((point, damage))
+    named = "; ".join(f"{point.path.name}: {damage}" for point, damage in passed_over)
+    raise CheckpointError(
+        f"No backup in {passed_over[0][0].path.parent} is sound: {named}",
+        required="A backup that was made is whole; its disk has lost something of it since. Nothing was put back.",
+        remedy="Bring that folder back from elsewhere, or start over with a new checkpoint and new outputs.",
+    )
+
+
+def _require_same(point: Path, copy: Path) -> None:
+    for path in point.rglob("*"):
+        if path.is_file() and not filecmp.cmp(path, copy / path.relative_to(point), shallow=False):
+            raise CheckpointError(
+                f"{copy / path.relative_to(point)} is not what {path} is, of which it is a copy.",
+                required="What is put back is the backup, byte for byte.",
+                remedy="Look at that disk, and run this again. What was written is gone again.",
+            )
+
+
+def _put_plans(checkpoint: Path, backup: Path, damaged: Path | None, batch: int) -> tuple[int, ...]:
+    """Puts the plans of the batches after a point where the job finds them, as far as none is missing between; which they are."""
+    if not (checkpoint / FOLDER).is_dir():
+        return ()
+    again = []
+    whose = _incarnation(checkpoint)
+    known = {number: one for number, one in _known(backup, damaged).items() if one[0].incarnation == whose}
+    for number, (manifest, tables) in _after(batch, known):
+        folder = checkpoint / FOLDER / AHEAD
+        folder.mkdir(exist_ok=True)
+        (folder / str(number)).write_text(manifest.to_json(), encoding="utf-8")
+        for name, version in manifest.fingerprint.tables.items():
+            kept, to = tables / name / version, checkpoint / FOLDER / TABLES / name / version
+            if kept.is_dir() and not to.exists():
+                shutil.copytree(kept, to)
+        again.append(number)
+    planned = [int(name) for name in list_names(checkpoint / OFFSETS) if name.isdigit()]
+    return tuple(sorted({*again, *(number for number in planned if number > batch)}))
+
+
+def _known(backup: Path, damaged: Path | None) -> Mapping[int, tuple[Manifest, Path]]:
+    """By batch the manifest, and where its versions of tables are; what the damaged checkpoint says is newer."""
+    found = {number: (manifest, backup / PLANS / TABLES) for number, manifest in plans_in(backup / PLANS).items()}
+    if damaged is not None:
+        own = damaged / FOLDER
+        found |= {number: (manifest, own / TABLES) for number, manifest in plans_in(own / MANIFESTS).items()}
+    return found
+
+
+def _incarnation(checkpoint: Path) -> str:
+    where = f"{FOLDER}/incarnation.json"
+    try:
+        return Incarnation.from_json(read_text(checkpoint / where) or "", where=where).incarnation
+    except ValueError:  # torn: a start makes it again from the manifests
+        own = read_own(checkpoint)
+        return own.newest.incarnation if own is not None and own.newest is not None else ""
+
+
+def _after(batch: int, known: Mapping[int, tuple[Manifest, Path]]) -> Iterator[tuple[int, tuple[Manifest, Path]]]:
+    """The batches after one, as long as each begins where the one before it has ended."""
+    number, before = batch + 1, known.get(batch)
+    while (one := known.get(number)) is not None and (before is None or _follows(before[0], one[0])):
+        yield number, one
+        number, before = number + 1, one
+
+
+def _follows(before: Manifest, after: Manifest) -> bool:
+    ends = before.fingerprint.offsets
+    return all(int(source) >= len(ends) or ends[int(source)] in ("-", start) for source, start in after.fingerprint.starts.items())
