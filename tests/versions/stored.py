@@ -16,8 +16,10 @@ FOLDER = Path(__file__).parents[1] / "unit" / "checkpoint" / "data" / "older"
 STORED = (
     ("3.5", "windows", "hdfs"),
     ("3.5", "join", "hdfs"),
+    ("3.5", "totals", "hdfs"),
     ("3.5", "sessions", "rocksdb"),
     ("3.5", "ids-for-a-while", "changelogs"),
+    ("4.0", "ids-for-a-while", "ids-changelogs"),
     ("4.0", "variables-in-pandas", "changelogs"),
     ("4.0", "variables-that-end", "ids-changelogs"),
     ("4.0", "windows", "ids"),
