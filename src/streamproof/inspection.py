@@ -32,7 +32,7 @@ class StateTable:
       the aggregates by their names
     - session windows: the key, `session_start`, `session_end`, and the same
     - a deduplication: the key, and `expires_at` where it has an end
-    - a join: `side` ("left" or "right"), `matched` (boolean; null where Spark does not keep it), and the columns of both sides
+    - a join: `side` ("left" or "right"), `matched` (boolean; null where Spark does not keep it, or its reader does not show it), and the columns of both sides
     - state of a key: the key, the fields, and `expires_at`; of `keyed()` also `latest_at`
     - `transformWithState`: `variable`, `key` and `value` as JSON; with `variable=` the columns of that one
     - any other operator: the columns of its key and value as Spark has written their schema
@@ -311,5 +311,6 @@ def _session(found: Inspection) -> "SparkSession":
     spark = (SparkSession.builder.getOrCreate() if runs else start_reader()).newSession()
     spark.conf.set(FORMAT, str(found.state_format))
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.streams.active  # noqa: B018 -- brings Spark 4.1 to start what its state reader asks, which only a stream would do else
     spark.conf.set(STATE_COUNTS, "false")  # else it would count all rows before it reads them
     return spark
