@@ -6,6 +6,7 @@ import sys
 ALL = (
     "startup",
     "time_per_event",
+    "watched",
     "accumulators",
     "emissions",
     "windows",

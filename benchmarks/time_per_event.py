@@ -126,8 +126,8 @@ def by_hand(spark: SparkSession, source: Input, schema: str, plan: Callable[[Dat
     return run
 
 
-def ours(spark: SparkSession, source: Input, schema: str, job: str, text: str = JOB) -> Run:
-    """The same job with Streamproof."""
+def ours(spark: SparkSession, source: Input, schema: str, job: str, text: str = JOB, start: Start | None = None) -> Run:
+    """The same job with Streamproof; `start` says who listens, by default nobody."""
 
     def run(folder: Path) -> float:
         (folder / "job.py").write_text(text)
@@ -138,7 +138,7 @@ def ours(spark: SparkSession, source: Input, schema: str, job: str, text: str = 
             '[sink.out]\nconnector = "files"\npath = "out"\nformat = "parquet"\n'
         )
         bound = bind(load(folder))
-        running = start_query(bound, "out", spark.newSession(), Start())
+        running = start_query(bound, "out", spark.newSession(), start or Start())
         running.wait()
         return seconds_of_batches(running.stream)
 

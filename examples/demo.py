@@ -48,6 +48,8 @@ def main() -> int:
     console.print(
         f"The mistake was caught, the correct job passed. Look at {REPORTS / 'report.html'} and {REPORTS / 'mistake' / 'report.html'}."
     )
+    console.print("Look at the crash points while they fill up, on http://127.0.0.1:9465 in a browser:")
+    console.print(f"  .venv/bin/streamproof prove {EXAMPLES / 'risk_exposure'} --quick --live 9465")
     console.print("Next, a job of your own:")
     console.print("  .venv/bin/streamproof init my_job && .venv/bin/streamproof prove my_job")
     return 0

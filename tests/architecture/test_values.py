@@ -27,6 +27,7 @@ CALLED_BY_USERS = {
     "cli/lag.py:lag": "the options of a command",
     "cli/diff.py:diff": "the options of a command",
     "cli/inspect.py:inspect": "the options of a command",
+    "cli/trace.py:trace": "the options of a command",
     "proof.py:prove": "sp.prove",
     "proof.py:plan": "sp.prove, as far as it is about the plan",
     "runtime/run.py:run_job": "sp.run",

@@ -97,6 +97,25 @@ def test_the_end_of_a_query_has_its_totals_and_its_account_and_the_end_of_the_ru
     assert of(QueryFinishing, heard) == [QueryFinishing("sums", asked_to_end=False)]
 
 
+def test_a_run_that_goes_on_says_the_account_of_the_batches_before(small_job):
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1), event("bad", 2, v=-1)])
+    job.feed([event("e2", 100)])
+    first, _ = run(job)
+    job.feed([event("e3", 200)])
+
+    result, heard = run(job)
+
+    (started,) = of(QueryStarted, heard)
+    assert started.batch == first.batches
+    assert started.counts == {**dict.fromkeys(COUNTED, 0), "input": 3, "expanded": 0, "emitted": 1, "rejected": 1}
+    added = Counter(started.counts)
+    for each in of(BatchCommitted, heard):
+        added.update(each.counts)
+    assert added["input"] == result.account_input == 4
+    assert {place: added[place] for place in COUNTED} == {place: result.account.as_dict()[place] for place in COUNTED}
+
+
 def test_the_phases_of_a_batch_make_up_its_time_and_its_state_grows_and_shrinks(small_job):
     counting = {"spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "true"}
     job = small_job(SUMS, Binding(**{**vars(WINDOWED), "spark": counting}))
@@ -116,6 +135,7 @@ def test_the_phases_of_a_batch_make_up_its_time_and_its_state_grows_and_shrinks(
         assert each.processed_per_second == pytest.approx(each.counts["input"] * 1000 / total, abs=0.1)
     assert [each.watermark for each in committed] == [each.watermark for each in of(BatchPlanned, heard)]
     assert committed[2].watermark == instant(90)
+    assert [each.newest_event for each in committed[1:3]] == [instant(100), instant(101)]
     assert committed[0].input_per_second is None
     assert committed[1].input_per_second > 0
     states = [each.state for each in committed]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from streamproof.cli import live as live_page
 from streamproof.cli import plain_job, prove_screen, screen, watching
 from streamproof.cli.check import Debug, Profile, Target
 from streamproof.core.phases import Phase, may_name_steps
@@ -22,6 +23,7 @@ Examples:
   streamproof prove my_job --only publish/exposure@3:after --seed 7     exactly one scenario; a glob takes several
   streamproof prove my_job --last-failed -x
   streamproof prove my_job --full --report reports/nightly
+  streamproof prove my_job --live 9465                                  a page in a browser: the crash points fill up
   streamproof prove sessions.py:click_sessions --input clicks=sample.jsonl      plain PySpark, without a change
 \b
 Exit codes:
@@ -105,6 +107,13 @@ def prove(
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Also write report.html, report.json and junit.xml to DIR.")
     ] = None,
+    live: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Show the proof on a page in a browser while it lasts: a port of this machine, or HOST:PORT, which takes a token.",
+        ),
+    ] = None,
     profile: Profile = None,
     debug: Debug = False,  # noqa: ARG001 -- its callback acts
 ) -> None:
@@ -116,12 +125,15 @@ def prove(
             f"--only {only} can name no scenario: one is called like publish/exposure@3:after or work/state.0.1@3:after, and begins with "
             f"{', '.join(Phase)}, or is fault-free. streamproof prove {shlex.quote(target)} --list shows them."
         )
+    if live is not None and (watch or show_plan):
+        raise typer.BadParameter("--live shows one proof: it goes neither with --watch nor with --list.")
     inputs = plain_job.pairs("--input", sample)
     plain = inputs or schema or table or value or argument or env or conf or mode or read
     columns = tuple(ignore or ())
     _look_at_surroundings(target, profile, plain=bool(plain))
     from streamproof.prove.process import apart
 
+    page = live_page.place(live, _folder_of(target))  # outside: a browser does not reach the network of a proof
     apart.enter(network=not allow_host and not any(services.values()))  # before anything is imported that starts threads
     from streamproof.cli.interrupting import Interruption, interruptible
     from streamproof.core.ends import ProofInterrupted
@@ -176,8 +188,8 @@ def prove(
         return
     interruption = Interruption()
     try:
-        with progress_on(out) as progress:
-            told = prove_screen.Told(progress)
+        with progress_on(out) as progress, live_page.of_proof(target, page, prove_screen.again(target, profile)) as board:
+            told = prove_screen.Told(progress, *([board] if board is not None else []))
             if show_plan:
                 preview = interruptible(
                     lambda end: plan_of(
@@ -228,6 +240,8 @@ def prove(
                     interruption,
                     stopping=lambda: prove_screen.say_stopping(scenarios=told.scenarios),
                 )
+                if board is not None:
+                    board.done(Verdict(proof.verdict), prove_screen.in_a_sentence(proof))
     except StreamproofError as problem:
         screen.print_error(problem, target=target, profile=profile)
         raise typer.Exit(problem.exit_code) from None
@@ -250,7 +264,7 @@ def prove(
     if shrink and Verdict(proof.verdict) is Verdict.FAIL:
         from streamproof.cli.shrink import BUDGET, shrunk_on_screen
 
-        shrunk_on_screen(proof.folder, None, BUDGET)
+        shrunk_on_screen(proof.folder, None, BUDGET, report)
     raise typer.Exit(Verdict(proof.verdict).exit_code)
 
 
@@ -269,6 +283,12 @@ def _look_at_surroundings(target: str, profile: str | None, *, plain: bool) -> N
         find_spark_of_plain_jobs()
     else:
         find_spark()
+
+
+def _folder_of(target: str) -> Path:
+    """The folder that a job lies in."""
+    path = Path(target.rpartition(":")[0] or target)
+    return path if path.is_dir() else path.parent
 
 
 def _duration(text: str | None) -> timedelta | None:

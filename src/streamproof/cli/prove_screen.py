@@ -1,5 +1,6 @@
 """What `prove` shows beside its progress: a plan, what a proof found, that it is stopping."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,14 +17,15 @@ if TYPE_CHECKING:
 class Told:
     """Hands on what a proof tells, and keeps whether its scenarios have begun: before that there is nothing to report."""
 
-    def __init__(self, listener: "Callable[[Event], None]") -> None:
-        self._listener, self.scenarios = listener, False
+    def __init__(self, *listeners: "Callable[[Event], None]") -> None:
+        self._listeners, self.scenarios = listeners, False
 
     def __call__(self, event: "Event") -> None:
         from streamproof.prove.events import Recorded
 
         self.scenarios = self.scenarios or isinstance(event, Recorded)
-        self._listener(event)
+        for listener in self._listeners:
+            listener(event)
 
 
 def say_stopping(*, scenarios: bool) -> None:
@@ -37,6 +39,23 @@ def print_proof(proof: "Proof", report: Path | None) -> None:
     out, page = screen.console(), (report or proof.folder) / "report.html"
     out.print()
     print_summary(proof.report, out, where=near(page) if page.is_file() else None)
+
+
+def again(target: str, profile: str | None) -> "Callable[[str, int | None], str]":
+    """The command that repeats one scenario, by its id and the seed."""
+
+    def command(scenario: str, seed: int | None) -> str:
+        return f"streamproof prove {screen.typed(target, profile)} --only {shlex.quote(scenario)}{'' if seed is None else f' --seed {seed}'}"
+
+    return command
+
+
+def in_a_sentence(proof: "Proof") -> str:
+    """What a proof has found, and where its report is."""
+    from streamproof.report import explain
+
+    said = explain.sentence(proof.report)
+    return f"{said[:1].upper()}{said[1:]} The report: {near(proof.folder / 'report.html')}"
 
 
 def print_plan(preview: "PlanPreview") -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import bounded as batch
+from streamproof.cli import live as live_page
 from streamproof.cli import run_screen, screen
 from streamproof.cli.check import Debug, Profile, Target
 from streamproof.errors import AccountError, ConfigurationError, StreamproofError
@@ -25,6 +26,7 @@ Examples:
   streamproof run my_job --profile local --json
   streamproof run my_job --events                        one JSON line an event, as it happens; the last one has the result
   streamproof run my_job --metrics 9464                  metrics for Prometheus on http://127.0.0.1:9464/metrics
+  streamproof run my_job --live 9465                     a page in a browser, on http://127.0.0.1:9465
   streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
   streamproof run my_job --accept-replay 7               batch 7 stands as published; its account is unknown
@@ -88,6 +90,13 @@ def run(
             help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health and /ready are there too.",
         ),
     ] = None,
+    live: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Show the run on a page in a browser while it lasts: a port of this machine, or HOST:PORT, which takes a token.",
+        ),
+    ] = None,
     replay_last: Annotated[
         bool,
         typer.Option(
@@ -112,6 +121,7 @@ def run(
         "--accept-lateness": accept_lateness,
         "--accept-missing": accept_missing,
         "--metrics": metrics is not None,
+        "--live": live is not None,
         "--replay-last": replay_last,
     }
     batch.require_alone(to, bounded, of_a_stream)
@@ -140,6 +150,7 @@ def run(
         with (
             python_side(log),
             watched(config.name, metrics) as watching,
+            live_page.of_run(config.name, live, config.root) as looking,
             nullcontext() if as_events else screen.waiting(f"running {config.name}") as say,
         ):
             progress = run_screen.RunProgress(say) if say is not None else None
@@ -163,8 +174,9 @@ def run(
                     accept_lateness=accept_lateness,
                     accept_missing=accept_missing,
                     replay_last=replay_last,
+                    latency=metrics is not None,
                     end=end,
-                    listener=[keep_result, shown, *watching],
+                    listener=[keep_result, shown, *watching, *looking],
                     log=log,
                 ),
                 interruption,

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from streamproof.connectors.extras import library
-from streamproof.errors import ConfigurationError
+from streamproof.observe.addresses import Wanted, parsed, taken, url
 from streamproof.observe.metric import SECONDS, Kind
 from streamproof.observe.metrics.queries import UP
 from streamproof.observe.values import Durations, Values
@@ -15,10 +15,10 @@ from streamproof.observe.values import Durations, Values
 if TYPE_CHECKING:
     from prometheus_client.core import Metric as Family
 
-LOOPBACK = "127.0.0.1"
 JOB = "job_name"
 LEFT_OUT = "streamproof_series_left_out_total"
 _WHAT = "a Prometheus endpoint"
+_WANTED = Wanted("metrics", "--metrics", 9464, "lets other machines read it, without a password")
 
 
 class Exposed:
@@ -80,7 +80,7 @@ class Endpoint:
     """
 
     def __init__(self, job: str, address: str, values: Values) -> None:
-        host, port = _parsed(address)
+        host, port = parsed(address, _WANTED)
         render = _renderer(Exposed(job, values))
         pages: dict[str, Callable[[], tuple[int, str, bytes]]] = {
             "/metrics": render,
@@ -91,11 +91,7 @@ class Endpoint:
         try:
             self._server = ThreadingHTTPServer((host, port), handler)
         except OSError as problem:
-            raise ConfigurationError(
-                f"The metrics cannot be shown on {host}:{port}: {(problem.strerror or str(problem)).lower()}.",
-                required="A port that no other program listens on, on an address of this machine.",
-                remedy="Give another one: --metrics 9465. Port 0 takes one that is free, and the run says which.",
-            ) from problem
+            raise taken(host, port, _WANTED, problem) from problem
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="streamproof-metrics", daemon=True)
 
@@ -103,8 +99,7 @@ class Endpoint:
     def url(self) -> str:
         """Where it is scraped."""
         host, port = self._server.server_address[:2]
-        shown = f"[{host!s}]" if ":" in str(host) else str(host)
-        return f"http://{shown}:{port}/metrics"
+        return url((str(host), port), "/metrics")
 
     def __enter__(self) -> "Endpoint":
         self._thread.start()
@@ -147,14 +142,3 @@ def _ready(values: Values) -> tuple[int, str, bytes]:
     down = [labels[0] for labels, value in up.items() if value != 1]
     said = {"ready": bool(up) and not down, "queries": len(up), "not_running": down}
     return (200 if said["ready"] else 503), "application/json", json.dumps(said).encode() + b"\n"
-
-
-def _parsed(address: str) -> tuple[str, int]:
-    host, _, port = address.rpartition(":")
-    if not port.isdigit() or int(port) > 65_535:
-        raise ConfigurationError(
-            f"{address} is no address to show metrics on.",
-            required="A port from 0 to 65535, or HOST:PORT.",
-            remedy="Such as --metrics 9464; --metrics 0.0.0.0:9464 lets other machines read it, without a password.",
-        )
-    return (host.strip("[]") or LOOPBACK), int(port)

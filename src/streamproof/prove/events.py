@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from streamproof.core.verdict import Verdict
+
 
 @dataclass(frozen=True)
 class Preparing:
@@ -50,6 +52,13 @@ class Recorded:
 
 
 @dataclass(frozen=True)
+class Planned:
+    """The crash points of the recorded run, such as "publish/exposure@3:after", in the order in which they come."""
+
+    points: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Proving:
     """`done` of `total` scenarios have a verdict; `scenario` is the id of one that runs; the time left where it can be said."""
 
@@ -57,6 +66,16 @@ class Proving:
     total: int
     scenario: str
     seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A scenario has a verdict, which is that of these crash points too; `says` is the first thing that is wrong."""
+
+    scenario: str
+    verdict: Verdict
+    points: tuple[str, ...]
+    says: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,5 +106,5 @@ class Finished:
     """Every scenario has a verdict, or the proof was cut short; the report is written."""
 
 
-Event = Preparing | Started | Recording | Recorded | Proving | Failed | Shrinking | Finished
+Event = Preparing | Started | Recording | Recorded | Planned | Proving | Judged | Failed | Shrinking | Finished
 Listener = Callable[[Event], None]

@@ -164,8 +164,11 @@ class Session:
         return subject
 
     @contextmanager
-    def trying(self, preparation: Preparation, name: str) -> Iterator[Executor]:
-        """Runs scenarios of the same subject with other events, in a folder of their own that goes afterwards. The session is open."""
+    def trying(self, preparation: Preparation, name: str, keeper: Keeper | None = None) -> Iterator[Executor]:
+        """Runs scenarios of the same subject with other events, in a folder of their own that goes afterwards. The session is open.
+
+        `keeper` keeps what it takes to follow their events.
+        """
         assert self._engine is not None, "it is open"
         assert self._services is not None, "it is open"
         assert self._zygote is not None, "it is open"
@@ -173,7 +176,7 @@ class Session:
         folder.mkdir(parents=True)
         preparation.make()
         subject = preparation.subject(self._engine, folder, self._services)
-        self._executor = executor = Executor(subject, self._zygote, self._allowed)
+        self._executor = executor = Executor(subject, self._zygote, self._allowed, keeper)
         try:
             yield executor
         finally:
@@ -271,6 +274,7 @@ class Session:
         seconds = monotonic_seconds() - self._started
         self._planned = True
         self.tell(events.Recorded(len(recording.steps.steps), images, live, seconds, others))
+        self.tell(events.Planned(recording.points))
         return Prepared(subject, executor, recordings, plans, fault_free, left_out, repeatable, java_kept)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.core.phases import StepName
+from streamproof.core.phases import Side, StepName
 from streamproof.prove.record import journal as journals
 from streamproof.prove.record.binding import ScenarioBinding
 from streamproof.prove.record.steps import Timeline
@@ -27,3 +27,8 @@ class Recording:
     @property
     def blobs(self) -> Path:
         return self.folder / journals.BLOBS
+
+    @property
+    def points(self) -> tuple[str, ...]:
+        """The crash points: before and after each step, in their order."""
+        return tuple(f"{step}:{side}" for step in self.steps.steps for side in Side)

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from streamproof import _jvm
 from streamproof.config import output_of
+from streamproof.core.account import OF_A_BATCH
 from streamproof.runtime.batch.commits import Commits
 from streamproof.runtime.batch.deciding import Deciding
 from streamproof.runtime.batch.describing import Describing
 from streamproof.runtime.batch.protocol import BatchProtocol
 from streamproof.runtime.batch.staging import Staging
 from streamproof.runtime.batch.started import StartedQuery
+from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.marker import Marker
 from streamproof.runtime.real_time.protocol import RealTimeProtocol
@@ -60,10 +62,17 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     protocol = _protocol(valid, recovered, planned)
     outputs = {name: query.places[name].where for name in sinks}
     first = max(journal.logs.batches("commits"), default=-1) + 1
-    valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first))
+    counts = _counted_before(journal.manifests, first)
+    valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first, counts))
     stream = _started(valid, planned, protocol)
     protocol.follow(stream)
     return RunningQuery(query.name, stream, protocol, valid.advise)
+
+
+def _counted_before(manifests: ManifestStore, first: int) -> dict[str, int]:
+    """The account of the batches before `first`: each manifest has the totals since the checkpoint began."""
+    newest = next((manifest for manifest in manifests.newest_first() if manifest.batch < first), None)
+    return {key: newest.counts.get(f"total.{key}", 0) if newest else 0 for key in OF_A_BATCH}
 
 
 def _protocol(valid: Validated, recovered: Recovered, planned: Planned) -> BatchProtocol:

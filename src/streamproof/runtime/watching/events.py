@@ -11,6 +11,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.figures import OperatorState, Times
+from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run."""
+    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run,
+    `counts` the account of the batches before it, since the checkpoint began.
+    """
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -65,6 +68,7 @@ class QueryStarted(RunEvent):
     checkpoint: str
     outputs: Mapping[str, str]
     batch: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -223,6 +227,10 @@ class BatchCommitted(RunEvent):
         Of each partition of a topic, how much it had left to read.
     state
         Of each operator with state, what it holds now; first the one that is nearest the output.
+    latency
+        Of each source how old its records were when readers got them, where that is measured; empty of a batch that waits for an output.
+    newest_event
+        The newest event time of its rows, of the first source that has rows.
     """
 
     kind: ClassVar[str] = "batch-committed"
@@ -237,6 +245,8 @@ class BatchCommitted(RunEvent):
     processed_per_second: float | None = None
     lag: Sequence["Lag"] = ()
     state: Sequence[OperatorState] = ()
+    latency: Sequence[Latency] = ()
+    newest_event: datetime | None = None
 
 
 @dataclass(frozen=True)

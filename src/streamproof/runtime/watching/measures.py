@@ -6,6 +6,7 @@ Spark measures its own phases and says so once it has committed a batch; ours ar
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from streamproof.connectors.lag import Lag
@@ -84,6 +85,7 @@ class Measures:
             processed_per_second=progress.get("processedRowsPerSecond"),
             lag=tuple(self._lag(progress)),
             state=tuple(self._state(progress)),
+            newest_event=_newest_event(progress),
         )
 
     def _lag(self, progress: Mapping[str, Any]) -> Iterator[Lag]:
@@ -101,6 +103,12 @@ class Measures:
                 memory_bytes=found["memoryUsedBytes"],
                 disk_bytes=found.get("customMetrics", {}).get(_DISK_BYTES),
             )
+
+
+def _newest_event(progress: Mapping[str, Any]) -> datetime | None:
+    """Spark writes instants as "2026-01-05T09:01:40.000Z"; a batch without rows has none."""
+    told = progress.get("eventTime", {}).get("max")
+    return None if told is None else datetime.fromisoformat(told)
 
 
 def _phases(ours: Mapping[str, int], sparks: Mapping[str, int]) -> dict[str, int]:

@@ -1,0 +1,81 @@
+"""Where something of a run can be read by HTTP: an address as people type it, and a socket that listens there."""
+
+import socket
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from streamproof.errors import ConfigurationError
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is shown at an address, and how it is asked for; for errors.
+
+    Parameters
+    ----------
+    what
+        In words, such as "metrics".
+    option
+        The option of the command line.
+    port
+        A port for an example.
+    others
+        What happens where other machines reach it.
+    """
+
+    what: str
+    option: str
+    port: int
+    others: str
+
+
+def parsed(address: str, wanted: Wanted) -> tuple[str, int]:
+    """Host and port of `HOST:PORT`, or of a port alone: then of this machine only."""
+    host, _, port = address.rpartition(":")
+    if not (port.isascii() and port.isdigit()) or int(port) > 65_535:
+        raise ConfigurationError(
+            f"{address} is no address to show {wanted.what} on.",
+            required="A port from 0 to 65535, or HOST:PORT.",
+            remedy=f"Such as {wanted.option} {wanted.port}; {wanted.option} 0.0.0.0:{wanted.port} {wanted.others}.",
+        )
+    return (host.strip("[]") or LOOPBACK), int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine reach it."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def listening(host: str, port: int, wanted: Wanted) -> socket.socket:
+    """A socket that listens there.
+
+    Raises
+    ------
+    ConfigurationError
+        If the port is taken, or the address is none of this machine.
+    """
+    try:
+        (family, _, _, _, place), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        return socket.create_server(place, family=family)
+    except OSError as problem:
+        raise taken(host, port, wanted, problem) from problem
+
+
+def taken(host: str, port: int, wanted: Wanted, problem: OSError) -> ConfigurationError:
+    """That nothing can listen there, and why."""
+    return ConfigurationError(
+        f"The {wanted.what} cannot be shown on {host}:{port}: {(problem.strerror or str(problem)).lower()}.",
+        required="A port that no other program listens on, on an address of this machine.",
+        remedy=f"Give another one: {wanted.option} {wanted.port + 1}. Port 0 takes one that is free, and the run says which.",
+    )
+
+
+def url(bound: tuple[str, int], path: str) -> str:
+    """How an address is typed into a browser."""
+    host, port = bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
