@@ -14,6 +14,7 @@ ALL = (
     "keyed",
     "twins",
     "state_growth",
+    "look_inside",
     "proof_of_50000",
     "proof_on_services",
     "services",

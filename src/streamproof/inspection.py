@@ -1,6 +1,5 @@
 """`sp.inspect`: what is in a checkpoint, in Python; its state as tables, which Spark reads when they are asked for."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 from streamproof.checkpoint.inspection import FORMAT, Inspection, inspect_checkpoint
 from streamproof.checkpoint.stores import Operator
 from streamproof.checkpoint.verify.sound import Verified, verify
-from streamproof.checkpoint.verify.state import partitions_gone
-from streamproof.errors import ConfigurationError, StreamproofError, TornCheckpoint
+from streamproof.errors import ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
 
+    from streamproof.checkpoint.tables import Read
+
+_FIRST_TASKS, _ALL_AT_ONCE = "spark.sql.limit.initialNumPartitions", 10_000
+"""For a few rows Spark reads one partition, then four, and so on. Where a condition chooses them they may be in any."""
 _TIMES = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 
 
@@ -30,7 +32,7 @@ class StateTable:
       the aggregates by their names
     - session windows: the key, `session_start`, `session_end`, and the same
     - a deduplication: the key, and `expires_at` where it has an end
-    - a join: `side` ("left" or "right"), `matched` (boolean; null where Spark does not keep it), and the columns of both sides
+    - a join: `side` ("left" or "right"), `matched` (boolean; null where Spark does not keep it, or its reader does not show it), and the columns of both sides
     - state of a key: the key, the fields, and `expires_at`; of `keyed()` also `latest_at`
     - `transformWithState`: `variable`, `key` and `value` as JSON; with `variable=` the columns of that one
     - any other operator: the columns of its key and value as Spark has written their schema
@@ -76,6 +78,10 @@ class StateTable:
 
     def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
         """The rows as JSON has them, `limit` of them at most: times are ISO 8601 in UTC, bytes base64."""
+        return self.columns_and_rows(limit)[1]
+
+    def columns_and_rows(self, limit: int | None = None) -> tuple[dict[str, str], list[dict[str, Any]]]:
+        """What `columns` and `rows` give, read at once."""
         import json
 
         from pyspark.sql import functions as F
@@ -84,7 +90,8 @@ class StateTable:
             some = rows if limit is None else rows.limit(limit)
             # Of a table without columns Spark makes no JSON; there is always the partition.
             texts = some.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false", "timestampFormat": _TIMES})).collect()
-        return [json.loads(text[0]) for text in texts]
+            columns = dict(rows.dtypes)
+        return columns, [json.loads(text[0]) for text in texts]
 
     def write_parquet(self, path: str | Path, limit: int | None = None) -> int:
         """Writes the rows to one file of Parquet, and says how many they are."""
@@ -104,38 +111,73 @@ class StateTable:
         Raises
         ------
         TornCheckpoint
-            If Spark cannot read the state.
+            If Spark cannot read the state, or a part of it is gone.
+        EnvironmentProblem
+            If the installed Spark has no reader of state, or is older than the one that wrote it.
         ConfigurationError
             If the condition cannot be used.
+        DiskFull
+            If there is no room to unpack the state.
         """
         from streamproof import _jvm
-        from streamproof.checkpoint.tables import Read, readable, state_table
+        from streamproof.checkpoint.tables import Read, readable
+        from streamproof.checkpoint.view import scratch
+        from streamproof.runtime.spark.state_reader import require_no_newer_spark, stores_that_read, why_unreadable
 
-        gone = partitions_gone(self.found, self.of)
-        if gone:  # Spark reads the folders that there are
-            raise TornCheckpoint(
-                f"{self.found.path}: partition {gone[0]} of operator {self.of.number} is not there{f', nor {len(gone) - 1} others' if gone[1:] else ''}.",
-                required="A table of the others would lack rows without saying so.",
-                remedy=f"Bring the folder state/{self.of.number}/{gone[0]} back from a backup, or inspect another copy.",
-            )
-        own = self.found.own
+        found = self.found
+        self.require_readable()
+        own = found.own
         made_by = own.newest.made_by if own is not None and own.newest is not None else {}
-        batch = self.batch if self.batch is not None else self.found.logs.newest_committed
-        with readable(self.found) as path:
-            spark = _session(self.found)
+        batch = self.batch if self.batch is not None else found.logs.newest_committed
+        with scratch() as folder, readable(found, batch, stores_that_read(found)) as path:
+            spark = _session(found)
+            require_no_newer_spark(found, spark.conf.isModifiable)
             try:
-                table = state_table(Read(spark, path, self.of, batch, made_by), self.variable)
-                yield table if self.condition is None else self._filtered(table)
+                yield self._table(Read(spark, path, self.of, batch, made_by, found.settings), folder)
             except StreamproofError:
                 raise
             except Exception as problem:
                 if not _jvm.is_of_spark(problem):
                     raise
-                raise self._unreadable(_in_a_line(_jvm.causes_of(problem)[-1])) from problem
+                raise why_unreadable(found, self.of, self.batch, _jvm.causes_of(problem), self.condition) from problem
+
+    def require_readable(self) -> None:
+        """What can be known of the table before Spark starts.
+
+        Raises
+        ------
+        EnvironmentProblem
+            If the installed PySpark has no reader of state: 3.5 has none.
+        TornCheckpoint
+            If a partition of the state is gone, or has files of another kind of state store.
+        """
+        from streamproof.runtime.spark.state_reader import require_state_reader
+
+        require_state_reader(self.found, self.of)
+
+    def _table(self, read: "Read", folder: Path) -> "DataFrame":
+        """The rows. Where the condition names one key, only the partition is read that it lies in: if it has it, no other has."""
+        from streamproof.checkpoint.one_partition import named_partition, with_one_partition
+        from streamproof.checkpoint.tables import PARTITION, state_table
+
+        if self.condition is None:
+            return state_table(read, self.variable)
+        partition = named_partition(read.spark, self.of, self.condition)
+        if partition is not None and read.batch is not None:
+            from pyspark.sql import functions as F
+
+            path = with_one_partition(Path(read.path), self.of, partition, read.batch, folder / "checkpoint")
+            there = state_table(replace(read, path=str(path))).withColumn(PARTITION, F.lit(partition))
+            rows = self._filtered(there)
+            if not rows.isEmpty():
+                return rows
+        return self._filtered(state_table(read, self.variable))
 
     def _filtered(self, table: "DataFrame") -> "DataFrame":
         from streamproof import _jvm
+        from streamproof.runtime.spark.state_reader import in_a_line
 
+        table.sparkSession.conf.set(_FIRST_TASKS, str(_ALL_AT_ONCE))
         try:
             rows = table.where(self.condition or "true")
             rows.schema  # noqa: B018 -- Spark looks at the condition here
@@ -143,21 +185,13 @@ class StateTable:
             if not _jvm.is_of_spark(problem):
                 raise
             there = ", ".join(f"{name} {type_}" for name, type_ in table.dtypes)
-            said = _in_a_line(_jvm.causes_of(problem)[-1])
+            said = in_a_line(_jvm.causes_of(problem)[-1])
             raise ConfigurationError(
                 f'The condition "{self.condition}" cannot be used: {said}',
                 required="It is a condition in SQL over the columns of this state.",
                 remedy=f"They are: {there}.",
             ) from problem
         return rows
-
-    def _unreadable(self, said: str) -> TornCheckpoint:
-        batch = "the newest batch" if self.batch is None else f"batch {self.batch}"
-        return TornCheckpoint(
-            f"{self.found.path}: Spark cannot read the state of operator {self.of.number} after {batch}: {said}",
-            required="Its state reader needs every file that the batch stands on, and a Spark that knows their format. Nothing was changed.",
-            remedy=f"streamproof inspect {self.found.path} --verify says which files are damaged. Another batch may be readable (--batch).",
-        )
 
 
 @dataclass(frozen=True)
@@ -254,14 +288,6 @@ def inspect(path: str | Path) -> Checkpoint:
     return Checkpoint(inspect_checkpoint(path))
 
 
-def _in_a_line(cause: str) -> str:
-    """What Spark says, in a line: without the names of classes, its own codes, and the text of the condition once more."""
-    from streamproof import _jvm
-
-    said = _jvm.plain(" ".join(cause.split())).partition(" == SQL ==")[0]
-    return re.sub(r"\s*SQLSTATE: \w+|^\[[A-Z_.]+\] ", "", said).strip()
-
-
 def _require_variable(path: Path, operator: Operator, variable: str) -> None:
     from streamproof.checkpoint.tables import variables_of
 
@@ -278,10 +304,13 @@ def _session(found: Inspection) -> "SparkSession":
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from streamproof.runtime.spark.session import start_session
+    from streamproof.runtime.spark.session import STATE_COUNTS
+    from streamproof.runtime.spark.state_reader import start_reader
 
     runs = SparkContext._active_spark_context is not None
-    spark = (SparkSession.builder.getOrCreate() if runs else start_session("streamproof inspect", {})).newSession()
+    spark = (SparkSession.builder.getOrCreate() if runs else start_reader()).newSession()
     spark.conf.set(FORMAT, str(found.state_format))
     spark.conf.set("spark.sql.session.timeZone", "UTC")
+    spark.streams.active  # noqa: B018 -- brings Spark 4.1 to start what its state reader asks, which only a stream would do else
+    spark.conf.set(STATE_COUNTS, "false")  # else it would count all rows before it reads them
     return spark

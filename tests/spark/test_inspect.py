@@ -151,6 +151,22 @@ def test_a_condition_with_a_mistake_names_the_columns(spark):
         sp.inspect(WINDOWS).operator(0).where("client =").count()
 
 
+def test_a_condition_that_a_row_does_not_go_with_is_not_taken_for_damage(spark):
+    with pytest.raises(ConfigurationError, match=r"does not go with a row: The value 'c\d' of the type \"STRING\" cannot be cast"):
+        sp.inspect(WINDOWS).operator(0).where("CAST(client AS INT) = 1").rows()
+
+
+def test_state_of_an_operator_that_is_not_known_is_shown_as_spark_has_written_its_schema(spark, tmp_path):
+    checkpoint = copy_of(WINDOWS, tmp_path)
+    metadata = checkpoint / "state" / "0" / "_metadata" / "metadata"
+    metadata.write_text(metadata.read_text().replace("stateStoreSave", "somethingNew"))
+    found = sp.inspect(checkpoint)
+
+    assert found.operators == {0: "somethingNew"}
+    assert list(found.operator(0).columns) == ["window_start", "window_end", "client", "sum", "count", "partition"]
+    assert found.operator(0).count() == sp.inspect(WINDOWS).operator(0).count()
+
+
 def test_a_file_of_the_state_that_is_torn_or_gone_is_no_trace(spark, tmp_path):
     checkpoint = copy_of(WINDOWS, tmp_path)
     snapshot = checkpoint / "state" / "0" / "0" / "5.zip"

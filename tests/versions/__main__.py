@@ -1,7 +1,8 @@
 """`make versions`: installs the wheel beside each version of PySpark, runs and proves jobs there, and prints the tables of the guides.
 
 Plain PySpark jobs: a cell says "yes" where the quick plan of the job passes and its broken twin fails. Jobs written with Streamproof: "yes" where
-the example leaves the same rows and the same account as on the newest version, and the quick plan passes. Anything else is printed as it was found.
+the example leaves the same rows and the same account as on the newest version, and the quick plan passes. Checkpoints: "yes" where `inspect` shows of
+each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was found.
 """
 
 import argparse
@@ -11,19 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+from versions.checkpoints import NOT_THERE
+from versions.checkpoints import table as states_read
 from versions.environments import FOLDER, Environment, made, newest_wheel
+from versions.inspected import NO_READER, YES
 from versions.kinds import JOBS as PLAIN_JOBS
 from versions.kinds import KINDS, Kind
 from versions.upgrades import GOES_ON, REFUSED, Second, two_starts
 from versions.worked import EXAMPLES, JOBS, Example, Ran, there
 
 VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
-NOT_THERE = "does not exist"
 AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
-YES = "yes"
 EVENTS = 2_000
 """So many at most of an example's scenario: risk_exposure has 50,000."""
-PARTS = ("plain", "ours", "upgrades")
+PARTS = ("plain", "ours", "upgrades", "inspect")
 
 
 def main() -> int:
@@ -61,6 +63,14 @@ def main() -> int:
             cells = {f"written by Spark {before.version}": [_after(before, after, found, whole) for after in own] for before in own}
             tables.append(_rows("a checkpoint", [f"under {one.version}" for one in own], cells))
             sound = sound and _all(cells, GOES_ON, REFUSED)
+    if "inspect" in parts:
+        for title, readers in (
+            (f"state, read on Spark {environments[-1].version}", [environments[-1]] * len(environments)),
+            ("state, read on the Spark that wrote it", environments),
+        ):
+            cells = states_read(environments, readers, asked.only, asked.folder / "states")
+            tables.append(_rows(title, versions, cells))
+            sound = sound and _all(cells, YES, NOT_THERE, NO_READER)
     print("\n\n".join("\n".join(table) for table in tables))
     return 0 if sound else 1
 

@@ -11,6 +11,8 @@ FOLDER = ROOT / "build" / "versions"
 EXTRAS = "kafka,postgres,redis,http,registry,lab"
 TOOLS = ("pytest>=8.3",)
 """What the random jobs import beside the wheel."""
+OLDER = ("numpy<2", "pyarrow==18.*")
+"""What PySpark 3.5 takes: its pandas API stops with later ones, without Streamproof too."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,10 @@ def made(version: str, wheel: Path, *, below: Path = FOLDER) -> Environment:
         subprocess.run([sys.executable, "-m", "venv", found.folder], check=True)
     own = version != "3.5"  # there plain jobs alone run
     _pip(
-        found, f"pyspark=={version}.*", f"streamproof[{EXTRAS}] @ {wheel.as_uri()}" if own else str(wheel), *(TOOLS if own else ())
+        found,
+        f"pyspark=={version}.*",
+        f"streamproof[{EXTRAS}] @ {wheel.as_uri()}" if own else str(wheel),
+        *(TOOLS if own else OLDER),
     )
     _pip(found, "--no-deps", "--force-reinstall", str(wheel))
     return found

@@ -46,6 +46,8 @@ from streamproof._jvm.storage import Numbered, Storage, gone_file, is_own, stora
 from streamproof._jvm.versioned_tables import versioned_rows
 from streamproof._jvm.versions import (
     FIRST_IN_REAL_TIME,
+    FIRST_TO_NAME_STATE_FORMAT,
+    FIRST_TO_READ_STATE,
     FIRST_WITH_OUR_STATE_STORES,
     INSTALL,
     KEY_ORDER,
@@ -58,6 +60,7 @@ from streamproof._jvm.versions import (
     names_state_format,
     numbers,
     planned_by,
+    reads_state,
     takes_our_state_stores,
 )
 from streamproof._jvm.waiting import WaitingRows, write_rows
@@ -65,6 +68,8 @@ from streamproof._jvm.zone_windows import ZoneWindows
 
 __all__ = [
     "FIRST_IN_REAL_TIME",
+    "FIRST_TO_NAME_STATE_FORMAT",
+    "FIRST_TO_READ_STATE",
     "FIRST_WITH_OUR_STATE_STORES",
     "FROM_PATH",
     "INSTALL",
@@ -141,6 +146,7 @@ __all__ = [
     "planned_by",
     "problems_of_rules",
     "production_jar",
+    "reads_state",
     "rows_in_full",
     "rows_of_files",
     "rows_of_named",

@@ -11,6 +11,8 @@ SPARK_VERSIONS = ("4.0", "4.1", "4.2", "4.3")
 """Those that jobs of ours run on, from the oldest: our classes extend what Spark keeps to itself, so that each has a jar."""
 FIRST_WITH_OUR_STATE_STORES = "4.3"
 """From here on state stores know what leaves them next."""
+FIRST_TO_READ_STATE = "4.0"
+"""From here on Spark has a reader of state."""
 FIRST_TO_FIND_STATE_FILES = "4.1"
 """From here on Spark's state reader finds the files of checkpoint format 2, whose names have an id."""
 FIRST_TO_CHECK_STATE_FILES = "4.1"
@@ -78,6 +80,11 @@ def takes_our_state_stores(version: str = "") -> bool:
 def knows_real_time() -> bool:
     """Whether the real-time trigger is taken on the installed Spark."""
     return numbers(installed_spark()) >= numbers(FIRST_IN_REAL_TIME)
+
+
+def reads_state() -> bool:
+    """Whether the installed Spark has a reader of state."""
+    return numbers(installed_spark()) >= numbers(FIRST_TO_READ_STATE)
 
 
 def finds_state_files() -> bool:

@@ -160,6 +160,20 @@ def inspect_checkpoint(path: str | Path) -> Inspection:
 WRITTEN_MEANWHILE = "A driver has written to this checkpoint while it was read, so parts of it are of different batches. Stop the job, or inspect a copy."
 
 
+def written_since(found: Inspection) -> bool:
+    """Whether a driver has planned or committed a batch since a checkpoint was looked into."""
+    planned, committed = ({int(name) for name in list_names(found.path / kind) if name.isdigit()} for kind in (OFFSETS, COMMITS))
+    return max(planned, default=-1) > max(found.logs.planned, default=-1) or bool(
+        committed - {*found.logs.committed} - _torn_commits(found)
+    )
+
+
+def _torn_commits(found: Inspection) -> set[int]:
+    return {
+        int(name) for path in found.logs.torn for folder, _, name in [path.partition("/")] if folder == COMMITS and name.isdigit()
+    }
+
+
 def ids_of(logs: Logs, store: Store, stores: list[str]) -> dict[int, str]:
     """By version of the state, the id that the commit log names for a store; `stores` are those of its partition, in the order of their names."""
     found: dict[int, str] = {}

@@ -187,24 +187,28 @@ def _operator(folder: Path) -> Operator:
 
 
 def _told_by(stores: Iterable[Store], schemas: Iterable[Schema]) -> str:
-    """The name of an operator by what only it keeps."""
+    """The name of an operator by what only it keeps; what has one store and nothing of the others is an aggregate."""
     if any(store.name == "left-keyWithIndexToValue" for store in stores):
         return "symmetricHashJoin"
     for schema in schemas:
-        told = _BY_VALUE.get(schema.value[0].name if schema.value else "") or _BY_KEY.get(schema.key[0].name if schema.key else "")
+        value = [column.name for column in schema.value]
+        told = _BY_VALUE.get(value[0] if value else "") or _BY_LAST.get(value[-1] if value else "")
+        if told is None and schema.name == DEFAULT and value:
+            told = _LIMIT if [column.type for column in schema.key] == ["void"] else _AGGREGATE
         if told is not None:
             return told
     return ""
 
 
+_AGGREGATE, _LIMIT = "stateStoreSave", "globalLimit"
 _BY_VALUE: Mapping[str, str] = {
     "expiresAtMicros": "dedupeWithinWatermark",
     "session_window": "sessionWindowStateStoreSaveExec",
     "groupState": "flatMapGroupsWithState",
     "__dummy__": "dedupe",
 }
-_BY_KEY: Mapping[str, str] = {"window": "stateStoreSave", "_window_end": "stateStoreSave"}
-"""The first column of a state's value, or of its key, and the operator that keeps it."""
+_BY_LAST: Mapping[str, str] = {"timeoutTimestamp": "flatMapGroupsWithState"}
+"""The first column of a state's value, or its last one, and the operator that keeps it."""
 
 
 def _metadata(folder: Path, unread: list[str]) -> Mapping[str, Any]:

@@ -6,17 +6,15 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, NullType, StructField, StructType
 
 from streamproof.checkpoint.inspection import Inspection
-from streamproof.checkpoint.moved import moved
 from streamproof.checkpoint.state import reachable
 from streamproof.checkpoint.stores import DEFAULT, Operator
+from streamproof.checkpoint.view import scratch, view_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -29,6 +27,8 @@ _SIDES = ("left", "right")
 _ROWS = "{side}-keyWithIndexToValue"
 _RECORDS = "records"
 _AGGREGATES, _AGGREGATE, _FIELDS, _FIELD = "order of aggregates", "aggregate ", "fields of keyed", "field "
+_AGGREGATE_FORMAT = "spark.sql.streaming.aggregation.stateFormatVersion"
+_TTL = "ttlExpirationMs"
 _TIMED = "timeoutTimestamp"
 _COUNTS = ("count(*)", "count(1)")
 
@@ -41,6 +41,8 @@ class Read:
     ----------
     made_by
         Of a job of ours, what its state is made by; else empty.
+    settings
+        Those that the checkpoint fixes.
     traced
         Whether a proof has written it: each window of a job of ours has the sum of trace hashes then, which is left out.
     """
@@ -50,6 +52,7 @@ class Read:
     operator: Operator
     batch: int | None
     made_by: Mapping[str, str]
+    settings: Mapping[str, str]
     traced: bool = False
 
     def load(self, **options: str) -> "DataFrame":
@@ -83,17 +86,31 @@ def state_table(read: Read, variable: str | None = None) -> "DataFrame":
 
 
 @contextmanager
-def readable(found: Inspection) -> Iterator[str]:
-    """A path by which Spark's state reader reads a checkpoint wherever it lies: links where the path has a space, or where it was moved."""
-    with TemporaryDirectory(prefix="streamproof-") as folder:
-        path = moved(found.path.absolute(), found.operators, Path(folder) / "checkpoint")
-        with reachable(str(path)) as shown:
-            yield shown
+def readable(found: Inspection, batch: int | None = None, stores: str = "") -> Iterator[str]:
+    """A path by which Spark's state reader reads a checkpoint wherever it lies, whoever wrote it: links where it cannot read it in its place (`view.py`).
+
+    Parameters
+    ----------
+    batch
+        After which the state is read.
+    stores
+        The class of state stores that reads it; "" where the one that the checkpoint names does.
+
+    Raises
+    ------
+    DiskFull
+        If there is no room for the links.
+    """
+    with scratch() as folder, reachable(str(view_of(found, batch, stores, folder / "checkpoint"))) as shown:
+        yield shown
 
 
 def _aggregate(read: Read) -> "DataFrame":
     rows = read.load()
     names, columns = _fields(rows, "value")
+    if read.settings.get(_AGGREGATE_FORMAT) == "1":  # there the value begins with the key
+        skipped = len(_types(rows, "key"))
+        names, columns = names[skipped:], columns[skipped:]
     return _shown(rows, _key(rows), _of_aggregates(read, names, columns))
 
 
@@ -205,6 +222,10 @@ def _variable(read: Read, name: str) -> "DataFrame":
             continue
         if field.name == "expiration_timestamp_ms":
             shown.append(("expires_at", F.timestamp_millis(F.col(field.name))))
+        elif isinstance(field.dataType, StructType) and field.dataType.fieldNames() == ["value", _TTL]:
+            kept, inner = F.col(field.name)["value"], field.dataType["value"].dataType
+            shown += [(name, kept[name]) for name in inner.fieldNames()] if isinstance(inner, StructType) else [("value", kept)]
+            shown.append(("expires_at", F.timestamp_millis(F.col(field.name)[_TTL])))
         elif isinstance(field.dataType, StructType):
             shown += zip(*_fields(rows, field.name), strict=True)
         else:
@@ -279,6 +300,8 @@ def _fields(rows: "DataFrame", name: str) -> "tuple[list[str], list[Column]]":
     )
     whole = F.col(name).cast(numbered)
     there = [(number, field) for number, field in enumerate(struct.fields) if not isinstance(field.dataType, NullType)]
+    if len({field.name.lower() for field in struct.fields}) == len(struct.fields):  # a cast would copy each row
+        return [field.name for _, field in there], [F.col(name).getField(field.name) for _, field in there]
     return [field.name for _, field in there], [whole[f"f{number}"] for number, _ in there]
 
 

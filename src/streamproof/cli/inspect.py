@@ -1,8 +1,9 @@
 """`streamproof inspect CHECKPOINT`: what is in a checkpoint, of a job of ours or of any other program."""
 
 import csv
+import errno
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from streamproof.cli import screen
-from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.errors import ConfigurationError, DiskFull, StreamproofError
 
 if TYPE_CHECKING:
     from streamproof.checkpoint.inspection import Inspection
@@ -76,6 +77,7 @@ def inspect(
             return 0
         table = found.operator(operator, batch=batch, variable=variable)
         table = table if where is None else table.where(where)
+        table.require_readable()
         if as_csv is not None or as_parquet is not None:
             _write(table, as_csv, as_parquet, limit)
         else:
@@ -90,8 +92,7 @@ def inspect(
 
 def _show(table: "StateTable", limit: int | None, *, as_json: bool) -> None:
     with _spark(table.found, f"operator {table.of.number}"):
-        rows = table.rows(limit if as_json or limit is not None else _SHOWN + 1)
-        columns = table.columns
+        columns, rows = table.columns_and_rows(limit if as_json or limit is not None else _SHOWN + 1)
     if as_json:
         screen.console().print(json.dumps(_as_dict(table, columns, rows), indent=2))
         return
@@ -125,6 +126,8 @@ def _verify(found: "Checkpoint", *, as_json: bool) -> int:
 def _summary(found: "Checkpoint", *, count_rows: bool, as_json: bool) -> None:
     counted: dict[int, dict[int, int]] = {}
     if count_rows and found.operators:
+        for number in found.operators:
+            found.operator(number).require_readable()
         with _spark(found.found, "rows"):
             counted = {number: found.operator(number).by_partition() for number in found.operators}
     if as_json:
@@ -149,11 +152,11 @@ def _spark(found: "Inspection", what: str) -> Iterator[None]:
     find_java()
     from streamproof.runtime.spark.failures import telling_of_a_dead_jvm
     from streamproof.runtime.spark.run_log import passing_log
-    from streamproof.runtime.spark.session import start_session
+    from streamproof.runtime.spark.state_reader import start_reader
 
     with passing_log() as log, screen.waiting("reading state") as say, telling_of_a_dead_jvm(_ONLY_READS):
         say("starting Spark")
-        start_session("streamproof inspect", {}, log=log)
+        start_reader(log)
         say(f"{what} of {found.path}")
         yield
 
@@ -174,9 +177,8 @@ def _require_place(path: Path) -> None:
 
 
 def _write_csv(table: "StateTable", path: Path, limit: int | None) -> int:
-    columns = list(table.columns)
-    rows = table.rows(limit)
-    with _writing(path) as opened, opened() as file:
+    columns, rows = table.columns_and_rows(limit)
+    with _writing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows([_cell(row[name]) for name in columns] for row in rows)
@@ -184,16 +186,26 @@ def _write_csv(table: "StateTable", path: Path, limit: int | None) -> int:
 
 
 def _write_parquet(table: "StateTable", path: Path, limit: int | None) -> int:
-    with _writing(path):
-        return table.write_parquet(path, limit)
+    with _writing(path) as partial:
+        return table.write_parquet(partial, limit)
 
 
 @contextmanager
-def _writing(path: Path) -> "Iterator[Callable[[], Any]]":
+def _writing(path: Path) -> Iterator[Path]:
+    """A file beside the one that is asked for, which takes its place once it is whole: what was there before stays where that fails."""
+    target = path.resolve()
+    partial = target.with_name(f".{target.name}.partial") if target.is_file() or not target.exists() else target
     try:
-        yield lambda: path.open("w", encoding="utf-8", newline="")
+        yield partial
+        if partial != target:
+            partial.replace(target)
     except OSError as problem:
+        if problem.errno == errno.ENOSPC:
+            raise DiskFull(f"{path} cannot be written: the disk is full.", remedy="Make room, or name a file elsewhere.") from None
         raise ConfigurationError(f"{path} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        if partial != target:
+            partial.unlink(missing_ok=True)
 
 
 def _cell(value: Any) -> Any:

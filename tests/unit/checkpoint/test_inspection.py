@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
+from streamproof.checkpoint.schemas import Column, Schema
+from streamproof.checkpoint.stores import _told_by
 from streamproof.errors import ConfigurationError, DataError, UnknownFormat
 from unit.checkpoint.written import JOIN, OURS, START_MS, VARIABLES, WINDOWS, contents, copy_of, kafka_checkpoint
 
@@ -145,6 +147,26 @@ def test_operators_of_an_older_spark_are_told_by_their_schemas(checkpoint, tmp_p
 
     assert [operator.name for operator in found.operators] == named
     assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name"),
+    [
+        ([("client", "string")], ["sum", "count"], "stateStoreSave"),
+        ([], ["sum"], "stateStoreSave"),
+        ([("window", "struct<start:timestamp,end:timestamp>")], ["window", "sum"], "stateStoreSave"),
+        ([("key", "void")], ["value"], "globalLimit"),
+        ([("id", "string")], ["__dummy__"], "dedupe"),
+        ([("client", "string")], ["groupState", "timeoutTimestamp"], "flatMapGroupsWithState"),
+        ([("client", "string")], ["n", "timeoutTimestamp"], "flatMapGroupsWithState"),
+        ([("client", "string")], [], ""),
+    ],
+)
+def test_an_operator_without_a_name_is_told_by_its_columns(key, value, name):
+    columns = tuple(Column(*one) for one in key)
+    schema = Schema("default", columns, tuple(Column(one, "bigint") for one in value))
+
+    assert _told_by((), (schema,)) == name
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from streamproof.cli import inspect as module
+from streamproof.errors import DiskFull
 from unit.checkpoint.written import JOIN, OURS, VARIABLES, WINDOWS, kafka_checkpoint
 
 
@@ -72,3 +74,34 @@ def test_what_is_no_checkpoint_is_said_without_a_trace(streamproof, tmp_path):
     assert result.code == 2
     assert "empty is empty." in result.err
     assert "Traceback" not in result.err
+
+
+class Rows:
+    """Stands for a table whose rows Spark has read."""
+
+    def columns_and_rows(self, limit):
+        return {"client": "string"}, [{"client": f"c{number}"} for number in range(3)]
+
+
+def test_a_file_of_rows_that_cannot_be_whole_leaves_what_was_there(tmp_path, monkeypatch):
+    kept = tmp_path / "rows.csv"
+    kept.write_text("of yesterday")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.csv, "writer", full)
+
+    with pytest.raises(DiskFull, match=r"rows\.csv cannot be written: the disk is full"):
+        module._write_csv(Rows(), kept, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]
+    assert kept.read_text() == "of yesterday"
+
+
+def test_a_file_of_rows_takes_the_place_of_an_older_one(tmp_path):
+    kept = tmp_path / "rows.csv"
+    kept.write_text("of yesterday")
+
+    assert module._write_csv(Rows(), kept, None) == 3
+    assert kept.read_text().split() == ["client", "c0", "c1", "c2"]
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]

@@ -110,6 +110,19 @@ def test_what_is_not_there_is_said_before_spark_starts(arguments, said, streampr
     assert said in result.err
 
 
+def test_a_partition_that_is_gone_is_said_before_spark_starts(streamproof, tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    shutil.rmtree(copy / "state" / "0" / "1")
+    before = contents(copy)
+
+    for arguments in (["--operator", "0"], ["--rows"]):
+        result = streamproof("inspect", copy.name, *arguments)
+
+        assert result.code == 2
+        assert "partition 1 of operator 0 is not there." in result.err
+    assert contents(copy) == before
+
+
 def test_logs_of_a_later_spark_end_with_2_and_not_with_the_1_of_damage(streamproof, tmp_path):
     copy = copy_of(WINDOWS, tmp_path)
     log = copy / "offsets" / "4"

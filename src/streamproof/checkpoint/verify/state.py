@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from streamproof.checkpoint.folder import STATE
 from streamproof.checkpoint.inspection import PARTITIONS, STORES, Inspection, ids_of, stores_of
-from streamproof.checkpoint.stores import Operator, Store, snapshot_of
+from streamproof.checkpoint.stores import Operator, StateFile, Store, snapshot_of
 from streamproof.checkpoint.verify.finding import Harm, Look
 
 _OF_STATE = "The state of these batches cannot be loaded: windows, keys or rows that wait would be lost, and Spark stops."
@@ -56,12 +56,17 @@ def _count(found: Inspection, operator: Operator) -> int:
 def _kinds(look: Look, store: Store) -> None:
     """Files of another kind of store than the checkpoint fixes: they came from elsewhere, or somebody has changed the setting by hand."""
     provider = look.found.settings.get(STORES, "")
+    for file in files_of_another_store(look.found, store):
+        path = str(file.path.relative_to(look.found.path))
+        says = f"{path} is a file of another state store than {provider.rpartition('.')[2]}, which the checkpoint fixes."
+        look.of_state(Harm.FOREIGN, path, says, _OF_STATE, file.version - 1)
+
+
+def files_of_another_store(found: Inspection, store: Store) -> list[StateFile]:
+    """The files of a store that are of another kind than the class of state stores writes that the checkpoint fixes."""
+    provider = found.settings.get(STORES, "")
     wanted = next((kinds for word, kinds in _KINDS.items() if word in provider), ())
-    for file in store.files if wanted else ():
-        if file.kind not in wanted:
-            path = str(file.path.relative_to(look.found.path))
-            says = f"{path} is a file of another state store than {provider.rpartition('.')[2]}, which the checkpoint fixes."
-            look.of_state(Harm.FOREIGN, path, says, _OF_STATE, file.version - 1)
+    return [file for file in store.files if wanted and file.kind not in wanted]
 
 
 _KINDS: Mapping[str, tuple[str, ...]] = {"HDFSBacked": ("delta", "snapshot"), "RocksDB": ("zip", "changelog")}

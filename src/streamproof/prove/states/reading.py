@@ -70,7 +70,7 @@ def _side(spark: SparkSession, found: Inspection, operator: Operator, batch: int
     session.conf.set("spark.sql.session.timeZone", "UTC")
     try:
         with readable(found) as path:
-            table = state_table(Read(session, path, operator, batch, made_by, traced=True))
+            table = state_table(Read(session, path, operator, batch, made_by, found.settings, traced=True))
             columns = [name for name in table.columns if name != PARTITION and not name.startswith("_")]
             return _read(table.select(*(f"`{name.replace('`', '``')}`" for name in columns)), batch, columns, operator)
     except Exception as problem:  # noqa: BLE001 -- no verdict hangs on it, and a crash may have torn anything

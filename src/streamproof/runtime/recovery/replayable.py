@@ -9,6 +9,7 @@ from streamproof import _jvm
 from streamproof.checkpoint.logs import OffsetLog, parse_commit, parse_offsets, state_ids
 from streamproof.checkpoint.state import operators, reachable
 from streamproof.errors import CheckpointError, RemedyAction, StreamproofError, TornCheckpoint
+from streamproof.runtime.spark.session import STATE_FORMAT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -75,7 +76,7 @@ def obstacle(storage: "Storage", logs: "QueryLogs", batch: int, spark: "SparkSes
         return Obstacle(
             f"the state that batch {batch} began with is not there: {', '.join(lost[:_NAMED])}{more}.", f"{logs.checkpoint}/state"
         )
-    said = _unreadable(spark, logs.checkpoint, batch - 1) if spark is not None else None
+    said = _unreadable(spark, logs.checkpoint, batch - 1, 2 if state_ids(text) else 1) if spark is not None else None
     return (
         None
         if said is None
@@ -174,12 +175,17 @@ def _files(storage: "Storage", folder: str) -> dict[str, int]:
     return found
 
 
-def _unreadable(spark: "SparkSession", checkpoint: str, batch: int) -> str | None:
-    """Why the state after a batch cannot be loaded; None where it can, or where Spark's reader does not know how."""
+def _unreadable(spark: "SparkSession", checkpoint: str, batch: int, state_format: int) -> str | None:
+    """Why the state after a batch cannot be loaded; None where it can, or where Spark's reader does not know how.
+
+    The reader goes by the session's checkpoint format. That is the job's, and the checkpoint may have been begun with another one.
+    """
     try:
+        own = spark.newSession()
+        own.conf.set(STATE_FORMAT, str(state_format))
         with reachable(checkpoint) as path:
-            for operator in operators(spark, path):
-                reader = spark.read.format("statestore").option("operatorId", operator).option("batchId", batch)
+            for operator in operators(own, path):
+                reader = own.read.format("statestore").option("operatorId", operator).option("batchId", batch)
                 reader.load(path).count()
     except Exception as problem:  # noqa: BLE001 -- what Spark raises has no common type
         causes = _jvm.causes_of(problem)
