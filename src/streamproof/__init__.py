@@ -57,6 +57,7 @@ __all__ = [
     "sketch",
     "step",
     "tumbling",
+    "whereabouts",
 ]
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
@@ -84,6 +85,7 @@ _HOMES = {
     "sketch": "streamproof.stream.aggregates",
     "step": "streamproof.stream",
     "tumbling": "streamproof.stream",
+    "whereabouts": "streamproof.whereabouts",
 }
 
 

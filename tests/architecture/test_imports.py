@@ -25,7 +25,7 @@ LAYERS = (
     ("replay", "observe", "doctor"),
     ("lab", "prove"),
     ("report",),
-    ("proof", "progress", "proved_once", "operator_test", "inspection", "shrunk", "proof_page"),
+    ("proof", "progress", "proved_once", "operator_test", "inspection", "shrunk", "whereabouts", "proof_page"),
     ("cli", "__main__"),
 )
 RANK = {package: rank for rank, row in enumerate(LAYERS) for package in row}

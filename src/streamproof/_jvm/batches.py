@@ -75,6 +75,12 @@ class Doors:
 
         return Column(self._doors.hotKeys(door, key_hash._jc))
 
+    def ages(self, door: str, instant: "Column") -> "Column":
+        """True (boolean), after having counted a row by how old its instant (bigint, microseconds) is by the clock of its batch; may not be null."""
+        from pyspark.sql import Column
+
+        return Column(self._doors.ages(door, instant._jc))
+
     def drain(self, batch: int) -> list[dict[str, Any]]:
         """The reports of a batch, one per finished task attempt and door."""
         reports: list[dict[str, Any]] = json.loads(whole_text(self._doors.drain(batch)))

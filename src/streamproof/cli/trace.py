@@ -19,10 +19,11 @@ Examples:
   streamproof trace latest t-003817                              the same, from within the folder of the job
   streamproof trace my_job --row "client = 'c17'"                which events made these rows
   streamproof trace my_job t-003817 --scenario publish/exposure@3:after      through a crash and its recovery
+  streamproof trace my_job --where "order = 'o-17'"              in production: outputs, side outputs and state of the job itself
 
 \b
-An event is asked for by its trace id (e-003817), or by the value of an id column. Nothing is run: a proof keeps
-what this command reads.
+An event of a proof is asked for by its trace id (e-003817), or by the value of an id column. Nothing is run: a proof
+keeps what this command reads. --where looks at what the job has published where it runs, and starts Spark to read it.
 """
 _COLUMNS, _LABEL = 110, 12
 
@@ -36,6 +37,14 @@ def trace(
             metavar="SQL", help="Instead of an event: the published rows for which this holds, and the events that made them."
         ),
     ] = None,
+    where: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SQL",
+            help="Look at the job itself, and not at a proof: the rows for which this holds, of its outputs and its state.",
+        ),
+    ] = None,
+    profile: Annotated[str | None, typer.Option(metavar="NAME", help="With --where: the profile that the job runs with.")] = None,
     output: Annotated[str | None, typer.Option(metavar="NAME", help="With --row: look at this output alone.")] = None,
     scenario: Annotated[
         str | None, typer.Option(metavar="ID", help="The scenario to look at. Without it: the run without a fault.")
@@ -47,10 +56,15 @@ def trace(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object and nothing else.")] = False,
 ) -> None:
     """Follow an event of a proof: file, batch, operators, windows, outputs, state; or a row back to its events."""
-    if (event is None) == (row is None):
-        raise typer.BadParameter("it takes either an EVENT or --row, as in: streamproof trace latest t-003817")
+    if sum(asked is not None for asked in (event, row, where)) != 1:
+        raise typer.BadParameter("it takes an EVENT, --row or --where, one of them, as in: streamproof trace latest t-003817")
+    if profile is not None and where is None:
+        raise typer.BadParameter("--profile goes with --where: a proof has been made with one already")
     if output is not None and row is None:
         raise typer.BadParameter("--output goes with --row: an event is followed to all outputs")
+    if where is not None:
+        _show_whereabouts(run, where, profile, limit, as_json=as_json)
+        return
     from streamproof.prove.lineage.kept import Kept
     from streamproof.prove.lineage.tracing import Run
     from streamproof.report import store
@@ -94,6 +108,27 @@ def _show_rows(found: "Run", folder: Path, condition: str, output: str | None, l
             [*words.scenario_lines(found.setting), *words.row_lines(one, found.setting, found.events)],
         )
     _say_more(len(rows), limit, "rows fit")
+
+
+def _show_whereabouts(job: str, where: str, profile: str | None, limit: int, *, as_json: bool) -> None:
+    from streamproof.cli.whereabouts import print_whereabouts
+    from streamproof.runtime.spark.environment import find_java, find_spark
+    from streamproof.runtime.spark.failures import telling_of_a_dead_jvm
+    from streamproof.runtime.spark.run_log import passing_log
+    from streamproof.runtime.spark.session import start_session
+
+    find_spark()
+    find_java()
+    with passing_log() as log, screen.waiting("looking") as say, telling_of_a_dead_jvm("Nothing was changed: trace only reads."):
+        from streamproof.whereabouts import whereabouts
+
+        found = whereabouts(
+            job, where, profile=profile, limit=limit, spark=start_session("streamproof trace", {}, log=log), say=say
+        )
+    if as_json:
+        _print_json(found.as_dict())
+    else:
+        print_whereabouts(found, where, screen.console())
 
 
 def _print(headline: str, folder: Path, lines: list[tuple[str, str]]) -> None:

@@ -115,13 +115,15 @@ class Source(ABC):
     """The limit of the first batch of a checkpoint where limits are adapted: nobody knows yet how long one takes."""
 
     @abstractmethod
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "", timed: bool = False) -> "DataFrame":
         """Its rows as they came, to be parsed and divided (`connectors.event_time.accepted`); in proofs also `_trace` (string).
 
         Parameters
         ----------
         intake
             The name of the `_jvm.Intake` that says how much a batch takes; empty where the configuration does.
+        timed
+            Whether `_appended` (TIMESTAMP) is wanted too: when a broker has taken a record. A source without one leaves it out.
 
         Raises
         ------

@@ -59,6 +59,7 @@ def run_job(
     accept_lateness: bool = False,
     accept_missing: bool = False,
     replay_last: bool = False,
+    latency: bool = False,
     end: threading.Event | None = None,
     listener: Listener | Iterable[Listener] | None = None,
     log: Path | None = None,
@@ -83,6 +84,8 @@ def run_job(
         Goes on although published batches are gone from an output.
     replay_last
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
+    latency
+        Measures how old records are when readers get them; each batch says it (`BatchCommitted.latency`).
     end
         Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
         again by the next start.
@@ -108,6 +111,7 @@ def run_job(
         accept_lateness=accept_lateness,
         accept_missing=accept_missing,
         replay_last=replay_last,
+        latency=latency,
         emitter=emitter,
     )
     try:

@@ -20,6 +20,7 @@ def run(
     accept_lateness: bool = False,
     accept_missing: bool = False,
     replay_last: bool = False,
+    latency: bool = False,
     listener: "Listener | Iterable[Listener] | None" = None,
 ) -> "RunResult":
     """Run a job on what its sources hold, and return what went where.
@@ -42,6 +43,8 @@ def run(
         Whether the job goes on without published batches that are gone.
     replay_last
         Whether the newest batch is done again from its recorded input.
+    latency
+        Whether the batches say how old their records were when readers got them: `event.latency` of a `batch-committed`.
     listener
         A function that is called with each event of the run, as it happens, or several: `event.kind` is its name, `event.as_dict()` has its
         fields (docs/reference/events.md). The batch waits while it runs. If one raises, the job goes on, the others hear the event all the
@@ -67,5 +70,6 @@ def run(
         accept_lateness=accept_lateness,
         accept_missing=accept_missing,
         replay_last=replay_last,
+        latency=latency,
         listener=listener,
     )

@@ -23,6 +23,8 @@ MADE = "_made"
 """Says that a transform of the user's lies below: the doors behind it ask for it, see `graph.row_wise`."""
 INSTANT = "_instant"
 """The event time of a row as a source has read it."""
+APPENDED = "_appended"
+"""When a broker has taken a record, where latencies are measured."""
 REASON = "_reason"
 """Why a row is rejected; null of the others."""
 CORRUPT = "_corrupt"
@@ -46,7 +48,7 @@ LOOKED_UP = "_lookup."
 """What the columns of a table's key and validity begin with, until the rows are joined."""
 RULES = "_rules"
 """The rules of a batch, until it is known which hold."""
-HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, REASON, CORRUPT, PROBLEM)
+HIDDEN = (TRACE, ORIGINAL, RECORDS, TRACE_HASH, ADDED, DUE, WHOSE, MADE, INSTANT, APPENDED, REASON, CORRUPT, PROBLEM)
 _OWN = frozenset({*HIDDEN, *RECORD_COLUMNS, WINDOW, PIECE, NUMBER, PLACE, BATCH, GIVES, REVISIONS, FOUND, RULES})
 _PREFIXES = (LEFT, RIGHT, "_path.", LOOKED_UP)
 

@@ -97,8 +97,10 @@ def test_several_events_are_shown_up_to_the_limit(streamproof: Any, job: Path) -
         (("my_job", "e-1", "--scenario", "publish/x@9:after"), 'There is no scenario "publish/x@9:after"'),
         (("my_job", "e-1", "--scenario", "publish/exposure@3:after"), "Nothing is kept of the scenario publish/exposure@3:after"),
         (("nowhere", "e-1"), 'has no run "nowhere"'),
-        (("my_job",), "it takes either an EVENT or --row"),
-        (("my_job", "e-1", "--row", "true"), "it takes either an EVENT or --row"),
+        (("my_job",), "it takes an EVENT, --row or --where, one of them"),
+        (("my_job", "e-1", "--row", "true"), "it takes an EVENT, --row or --where, one of them"),
+        (("my_job", "--row", "true", "--where", "true"), "it takes an EVENT, --row or --where, one of them"),
+        (("my_job", "e-1", "--profile", "test"), "--profile goes with --where"),
         (("my_job", "e-1", "--output", "totals"), "--output goes with --row"),
     ],
 )

@@ -35,6 +35,7 @@ from streamproof.runtime.watching.events import (
     WatermarkLeapt,
 )
 from streamproof.runtime.watching.figures import OperatorState
+from streamproof.runtime.watching.latency import Latency, Since
 from streamproof.runtime.watching.result import QueryAccount
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -56,6 +57,7 @@ def committed(batch=0, total_ms=1_500, lag=7):
         6.0,
         (Lag("events", "clicks", 3, 93, 100, lag),),
         (OperatorState("stateStoreSave", None, 5, 1, 2_000, 3_000), OperatorState("dedupe", 8, 5, 0, 100, None)),
+        (Latency("events", Since.APPEND, 10, 1_500, 9_500, 9_900, 10_000),),
     )
 
 
@@ -92,6 +94,7 @@ def test_a_batch_is_shown_with_its_phases_records_lag_and_state():
     assert found["streamproof_query_up", "sums"] == 1
     assert found["streamproof_batches_total", "sums"] == 2
     assert found["streamproof_input_records_total", "sums"] == 20
+    assert found["streamproof_record_latency_seconds", "sums", "events", "append", "0.95"] == 9.5
     places = {key[2]: value for key, value in found.items() if key[0] == "streamproof_records_total"}
     assert places == {"emitted": 14, "late": 4, "rejected": 2}, "the parts of a place are no places"
     assert found["streamproof_phase_seconds_total", "sums", "work"] == pytest.approx(2.4)

@@ -47,7 +47,7 @@ class FolderSource(Source):
         """The whole path of the folder."""
         return self.resolve(self.config.path)
 
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "", timed: bool = False) -> "DataFrame":
         from streamproof.connectors.files.reading import read
 
         return read(spark, self.name, self.config, self.path, stream=stream, trace=trace, intake=intake)

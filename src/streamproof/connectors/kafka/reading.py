@@ -13,6 +13,7 @@ from streamproof.connectors import carried, json_records, schemas
 from streamproof.connectors.extras import library
 from streamproof.connectors.kafka.settling import settled
 from streamproof.errors import ConfigurationError, DataError, SourceUnavailable
+from streamproof.stream.names import APPENDED
 
 if TYPE_CHECKING:
     from streamproof.config import KafkaSource, KafkaTable
@@ -22,14 +23,16 @@ PREFIX = "kafka_"
 """What the names of the record's own columns begin with, where `include` asks for them."""
 
 
-def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool, intake: str = "") -> DataFrame:
+def read(
+    spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool, trace: bool, intake: str = "", timed: bool = False
+) -> DataFrame:
     """The records of the topics.
 
     The declared columns, `_corrupt` (why a value does not fit; in a registry's format `_problem`),
     `_original` (the value), and of `include` the record's own columns: `kafka_key` (string), `kafka_timestamp` (timestamp),
     `kafka_topic` (string), `kafka_partition` (int), `kafka_offset` (bigint), `kafka_headers` (array of key string and value binary),
     `kafka_schema_id` (int; null where the format has none); of `carry` a column `carried_NAME` (string) each, null where a record has no
-    such header. In proofs also `_trace` (string).
+    such header. In proofs also `_trace` (string); where it is `timed`, `_appended` (TIMESTAMP).
     """
     schema = schemas.usable(name, source, schemas.declared(name, source), trace=trace)
     reader = (
@@ -47,6 +50,9 @@ def read(spark: SparkSession, name: str, source: "KafkaSource", *, stream: bool,
     own = [_own(column).alias(f"{PREFIX}{column}") for column in included]
     own += [_header(name).alias(carried.column_of(name)) for name in source.carry]
     beside = [f"`{name}`" for name in (*[f"{PREFIX}{column}" for column in included], *map(carried.column_of, source.carry))]
+    if timed:
+        own.append(F.col("timestamp").alias(APPENDED))
+        beside.append(APPENDED)
     id_as = f"{PREFIX}schema_id" if "schema_id" in source.include else None
     records = reader.load()
     if source.format in REGISTRY_FORMATS:

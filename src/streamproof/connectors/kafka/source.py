@@ -46,10 +46,10 @@ class TopicSource(Source):
             taken += sum(max(0, position - before.get(partition, 0)) for partition, position in ends.items())
         return taken
 
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "", timed: bool = False) -> "DataFrame":
         from streamproof.connectors.kafka.reading import read
 
-        return read(spark, self.name, self.config, stream=stream, trace=trace, intake=intake)
+        return read(spark, self.name, self.config, stream=stream, trace=trace, intake=intake, timed=timed)
 
     def look(self, job: "JobConfig") -> Looked:
         return Looked.not_from_here(f"{', '.join(self.config.topic)} at {self.config.servers}{self.config.by_registry}")

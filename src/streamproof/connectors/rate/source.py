@@ -19,7 +19,7 @@ class PacedSource(Source):
 
     ends: ClassVar[bool] = False
 
-    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "") -> "DataFrame":
+    def read(self, spark: "SparkSession", *, stream: bool, trace: bool, intake: str = "", timed: bool = False) -> "DataFrame":
         from streamproof.connectors.rate.reading import read
 
         return read(spark, self.name, self.config, stream=stream)

@@ -109,6 +109,27 @@ WATERMARK = Metric(
         ),
     ),
 )
+LATENCY = Metric(
+    name="record_latency_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds",
+    labels=(QUERY, "source", "since", "quantile"),
+    means=(
+        "How old the records of the newest batch were when readers got them, by quantile (0.5, 0.95, 0.99): "
+        "since event, from their event time on; since append, from when Kafka's broker took them."
+    ),
+    bad="since append grows while consumer lag does not: batches take longer. since event alone: producers send later.",
+    todo="append: look at the phases and at the consumer lag. event: look at the producers, and whether the lag of the source is long enough.",
+    readings={
+        BatchCommitted: lambda event: [
+            ((event.query, one.source, str(one.since), quantile), milliseconds / 1_000)
+            for one in event.latency
+            for quantile, milliseconds in (("0.5", one.p50_ms), ("0.95", one.p95_ms), ("0.99", one.p99_ms))
+        ],
+    },
+    while_running=True,
+    shown='streamproof_record_latency_seconds{quantile="0.99"}',
+)
 LIMIT = Metric(
     name="batch_limit",
     kind=Kind.GAUGE,
@@ -135,4 +156,4 @@ BATCHES = Metric(
     },
     shown="rate(streamproof_batches_total[5m])",
 )
-METRICS = (COMMITTED, UNDER_WAY, BATCHES, DURATION, PHASES, INPUT, WATERMARK, LIMIT)
+METRICS = (COMMITTED, UNDER_WAY, BATCHES, DURATION, PHASES, INPUT, LATENCY, WATERMARK, LIMIT)

@@ -1,14 +1,14 @@
 """The life of one micro-batch after Spark's work phase: stage, manifest, publish (PROTOCOL R3-R8)."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof import _jvm
-from streamproof.core.clock import from_micros, monotonic_seconds
+from streamproof.core.clock import from_micros, monotonic_seconds, now_utc, to_micros
 from streamproof.core.manifest import Manifest
 from streamproof.core.phases import Phase
 from streamproof.core.sides import LATE, Side
@@ -25,6 +25,7 @@ from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.tables.versions import QueryTables
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, BatchStaged, QueryEvents
+from streamproof.runtime.watching.latency import Aged, Latency, Since, latencies
 from streamproof.runtime.watching.measures import Stopwatch
 from streamproof.runtime.watching.watch import Watch
 
@@ -137,6 +138,7 @@ class BatchProtocol:
                 raise
             raise taken_away(gone, batch) from gone
         watch.enter(None)
+        latency = self._latency(batch, work.aged, logs.clock_ms)
         self._is_published(batch)
         if self.parking is not None:
             self.parking.prune(batch)
@@ -144,7 +146,13 @@ class BatchProtocol:
         self.watch.saw(batch, logs, rows, manifest.counts[LATE.kind], self.events)
         self.watch.saw_keys(batch, work.by_key, rows, self.events)
         self.pace.saw(logs.fingerprint)
-        self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds)
+        self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds, latency=latency)
+
+    def _latency(self, batch: int, aged: Mapping[tuple[Since, str], Aged], clock_ms: int) -> tuple[Latency, ...]:
+        """How old the records were when readers got them; empty where they have not: the batch waits for an output."""
+        if batch in self.publisher.open_batches:
+            return ()
+        return tuple(latencies(aged, to_micros(now_utc()) // 1_000 - clock_ms))
 
     def _is_published(self, batch: int) -> None:
         """Removes what nobody needs any more once a batch is published, or waits for an output that is down."""

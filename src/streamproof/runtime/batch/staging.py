@@ -21,12 +21,13 @@ from streamproof.runtime.batch.held import GoneOn, told_by_state
 from streamproof.runtime.batch.started import StartedQuery
 from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.rows.columns import Columns
-from streamproof.runtime.rows.doors import AFTER, EXPANDED, KEYS, PARKED, require_every_copy
+from streamproof.runtime.rows.doors import AFTER, AGES, EXPANDED, KEYS, PARKED, require_every_copy
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.rows.reports import DoorSums, sums_by_output
 from streamproof.runtime.rows.tally import tallied, tally_door
 from streamproof.runtime.rows.waiting import Waiting
 from streamproof.runtime.watching.hot_keys import Counted
+from streamproof.runtime.watching.latency import Aged, Since
 from streamproof.runtime.watching.measures import Stopwatch
 
 if TYPE_CHECKING:
@@ -42,12 +43,16 @@ REASON = "reason"
 
 @dataclass(frozen=True)
 class Staged:
-    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait; by operator what was counted by key."""
+    """What an attempt has staged: a section for each sink, how many records went where, and the rows that wait.
+
+    Beside that, by operator what was counted by key, and by source how old its records were.
+    """
 
     sections: tuple[Section, ...]
     counts: Mapping[str, int]
     parked: tuple[Parked, ...]
     by_key: Mapping[str, Counted] = field(default_factory=dict)
+    aged: Mapping[tuple[Since, str], Aged] = field(default_factory=dict)
 
 
 @dataclass
@@ -111,7 +116,7 @@ class Staging:
             digest, files = digest + on_time.digest(self.columns.floats), (*files, *self._files_of_main(staged, on_time, files))
         sections = self._sections(output, "main", directory, files, digest)
         of_sides, counts = self._accounted(batch, attempt, sums, metrics, digest)
-        return Staged((*sections, *of_sides), counts, parked, _by_key(sums))
+        return Staged((*sections, *of_sides), counts, parked, _by_key(sums), _aged(sums))
 
     def written_by_spark(self, batch: int, attempt: str, records: int) -> Staged:
         """The same for a batch whose rows Spark has written to their topic itself; `records` is how many the batch has read.
@@ -234,6 +239,15 @@ def _by_key(sums: Mapping[str, DoorSums]) -> dict[str, Counted]:
     """By operator what the tasks have counted by key."""
     counted = {name.partition("."): found for name, found in sums.items()}
     return {operator: Counted(found.records, found.reasons) for (kind, _, operator), found in counted.items() if kind == KEYS}
+
+
+def _aged(sums: Mapping[str, DoorSums]) -> dict[tuple[Since, str], Aged]:
+    """By since when and by source what the tasks have counted by age."""
+    doors = {tuple(name.split(".", 2)): found for name, found in sums.items() if name.startswith(f"{AGES}.")}
+    return {
+        (Since(since), source): Aged(found.records, {int(age): count for age, count in found.reasons.items()})
+        for (_, since, source), found in doors.items()
+    }
 
 
 def merged_schema(shapes: Sequence[StructType]) -> StructType:

@@ -12,9 +12,11 @@ from streamproof import _jvm
 from streamproof.connectors.json_records import WRITTEN
 from streamproof.core.sides import DUPLICATE, LATE, REJECTED, Side
 from streamproof.errors import DivertError
+from streamproof.runtime.watching.latency import Since
 from streamproof.stream.looked_up import Conditions, TableRows
 from streamproof.stream.names import (
     ADDED,
+    APPENDED,
     BATCH,
     CORRUPT,
     DUE,
@@ -31,15 +33,18 @@ from streamproof.stream.names import (
     quoted,
 )
 
-_INTERNAL = (ORIGINAL, MADE, INSTANT, REASON, CORRUPT, PROBLEM, WINDOW, RECORDS, TRACE_HASH)
+_INTERNAL = (ORIGINAL, MADE, INSTANT, APPENDED, REASON, CORRUPT, PROBLEM, WINDOW, RECORDS, TRACE_HASH)
 AGAIN = "\t"
 """Between the name of a door and its number, where several sources pass doors of one name."""
+_NO_TIME = -1
 _LATE = "at or behind the late bound"
 _DUPLICATE = "a row of its key was taken before"
 PARKED = "parked"
 """The door of rows that wait until their window is on time."""
 KEYS = "keys"
 """What the names of doors begin with that count rows by their key: "keys.window"."""
+AGES = "ages"
+"""What the names of doors begin with that count rows by their age: "ages.event.trades"."""
 EXPANDED = "expanded"
 """A door that lets every row pass. It counts a record's second window and further ones."""
 AFTER = "after-"
@@ -113,6 +118,15 @@ class SideDoors:
             return rows
         key_hash = F.xxhash64(*map(quoted, key))
         return rows_that_pass(rows, self.jvm.hot_keys(self._once_more(f"{KEYS}.{operator}"), key_hash))
+
+    def aged(self, rows: DataFrame, source: str, event_time: str | None) -> DataFrame:
+        """Lets all rows of a source pass; how old they are is found meanwhile, by their event time and by when a broker took them."""
+        instants = {Since.EVENT: event_time, Since.APPEND: APPENDED if APPENDED in rows.columns else None}
+        for since, column in instants.items():
+            if column is not None:
+                micros = F.coalesce(F.unix_micros(quoted(column)), F.lit(_NO_TIME))
+                rows = rows_that_pass(rows, self.jvm.ages(f"{AGES}.{since}.{source}", micros))
+        return rows.drop(APPENDED)
 
     def going_on(self, rows: DataFrame, records: Column, *, after: str) -> DataFrame:
         return rows_that_pass(rows, self.jvm.tally(f"{AFTER}{after}", F.lit(0).cast("bigint"), records, []))

@@ -14,6 +14,8 @@ class Start:
     ----------
     accept_replay, accept_topics, accept_lateness, accept_missing, replay_last
         As in `run_job`.
+    latency
+        Whether batches say how old their records are when readers get them.
     steps
         Told of what becomes durable in services.
     emitter
@@ -26,5 +28,6 @@ class Start:
     accept_lateness: bool = False
     accept_missing: bool = False
     replay_last: bool = False
+    latency: bool = False
     steps: Steps = UNWATCHED
     emitter: Emitter = field(default_factory=Emitter)

@@ -87,7 +87,7 @@ def plan(valid: Validated) -> Planned:
     slower = slower_state(stores, real_time=query.config.trigger.real_time) if query.root.known_to_leave else None
     notes += [Note(NoteCode.SLOWER_STATE, slower)] if slower else []
     pace = pace_of(query, spark, valid.journal.logs)
-    read = reads(query, spark, doors, stream=True, trace=valid.start.trace, intakes=pace.intakes)
+    read = reads(query, spark, doors, stream=True, trace=valid.start.trace, intakes=pace.intakes, latency=valid.start.latency)
     built = build(query.root, read, doors)
     made_by = {**_made_by_sources(query), **built.made_by, SPARK: spark.version}
     notes += plans.require_same(manifests, made_by, parks=query.root.emission.parks, accept_lateness=valid.start.accept_lateness)
@@ -120,23 +120,44 @@ def _keep_order_of_keys(spark: "SparkSession", pinned: Mapping[str, str] | None)
 
 
 def reads(
-    query: BoundQuery, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool, intakes: Mapping[str, str] | None = None
+    query: BoundQuery,
+    spark: "SparkSession",
+    doors: Any,
+    *,
+    stream: bool,
+    trace: bool,
+    intakes: Mapping[str, str] | None = None,
+    latency: bool = False,
 ) -> dict[str, Read]:
-    """What comes from each source of a query; `intakes` names those whose limits are adapted (`Pace.intakes`)."""
+    """What comes from each source of a query; `intakes` names those whose limits are adapted (`Pace.intakes`).
+
+    With `latency` the doors count the rows by their age, see `SideDoors.aged`.
+    """
     named = intakes or {}
     rows = {
-        name: source_rows(query, name, spark, doors, stream=stream, trace=trace, intake=named.get(name, ""))
+        name: source_rows(query, name, spark, doors, stream=stream, trace=trace, intake=named.get(name, ""), timed=latency)
         for name in query.sources
     }
+    if latency:
+        times = {name: event_time_of(source) for name, source in query.sources.items()}
+        rows = {name: doors.aged(rows[name], name, None if time is None else time.column) for name, time in times.items()}
     return {name: Read(rows[name], event_time_of(source)) for name, source in query.sources.items()}
 
 
 def source_rows(
-    query: BoundQuery, name: str, spark: "SparkSession", doors: Any, *, stream: bool, trace: bool, intake: str = ""
+    query: BoundQuery,
+    name: str,
+    spark: "SparkSession",
+    doors: Any,
+    *,
+    stream: bool,
+    trace: bool,
+    intake: str = "",
+    timed: bool = False,
 ) -> "DataFrame":
     """The accepted rows of one of a query's sources."""
     source = query.inputs[name]
-    return accepted(source.read(spark, stream=stream, trace=trace, intake=intake), name, source.config, doors)
+    return accepted(source.read(spark, stream=stream, trace=trace, intake=intake, timed=timed), name, source.config, doors)
 
 
 def event_time_of(source: "SourceConfig") -> EventTimeColumn | None:

@@ -11,6 +11,7 @@ from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.watching.figures import OperatorState, Times
+from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -57,9 +58,7 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run,
-    `counts` the account of the batches before it, since the checkpoint began.
-    """
+    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it."""
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -226,7 +225,8 @@ class BatchCommitted(RunEvent):
         Of each partition of a topic, how much it had left to read.
     state
         Of each operator with state, what it holds now; first the one that is nearest the output.
-    newest_event
+    latency, newest_event
+        Of each source how old its records were when readers got them, where that is measured; empty of a batch that waits for an output.
         The newest event time of its rows, of the first source that has rows.
     """
 
@@ -242,6 +242,7 @@ class BatchCommitted(RunEvent):
     processed_per_second: float | None = None
     lag: Sequence["Lag"] = ()
     state: Sequence[OperatorState] = ()
+    latency: Sequence[Latency] = ()
     newest_event: datetime | None = None
 
 
@@ -313,8 +314,7 @@ class Emitter:
 
     def __init__(self, *listeners: Listener) -> None:
         self._listeners, self._lock = listeners, threading.RLock()
-        self._failed: dict[int, CodedNote] = {}
-        """By place of the listener."""
+        self._failed: dict[int, CodedNote] = {}  # by place of the listener
 
     @property
     def heard(self) -> bool:

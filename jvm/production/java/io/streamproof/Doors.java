@@ -84,6 +84,11 @@ public final class Doors {
     return new HotKeys(door, reports).column(hash);
   }
 
+  /** What counts the rows that pass by their age, of which it is given the instant (bigint, microseconds), see {@link Ages}. */
+  public Column ages(String door, Column instant) {
+    return new Ages(door, checkpoint, reports).column(instant);
+  }
+
   /** The reports of a batch as a JSON list, one entry per task and door; earlier ones are forgotten. */
   public Object drain(long batch) throws JsonProcessingException {
     List<Report> taken = reports.drain(batch);

@@ -1,0 +1,77 @@
+"""Where the records of a key are in a job that has run: outputs, side outputs with the reason, and state."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from spark.small_job import SUMS, WINDOWED, Binding, SmallJob, event
+from streamproof.errors import ConfigurationError
+from streamproof.whereabouts import Found, Whereabouts, whereabouts
+
+
+@pytest.fixture
+def ran(small_job: Callable[..., SmallJob]) -> SmallJob:
+    """Of client c: a window that is closed, one that is open, a late record and a rejected one; of client d nothing of it."""
+    job = small_job(SUMS, WINDOWED)
+    job.feed([event("e1", 1, client="c"), event("e2", 2, client="d"), event("bad", 3, v=-1, client="c")])
+    job.feed([event("e3", 100, client="c")])
+    job.feed([event("e4", 101, client="d")])
+    job.feed([event("late", 5, client="c")])
+    job.run()
+    return job
+
+
+def looked(job: SmallJob, where: str, **more: Any) -> Whereabouts:
+    return whereabouts(job.folder, where, spark=job.spark, **more)
+
+
+def by_place(found: Whereabouts) -> dict[str, Found]:
+    assert len({one.where for one in found.found}) == len(found.found), "one of each"
+    return {one.where: one for one in found.found}
+
+
+def test_a_key_is_found_where_its_records_are(ran: SmallJob) -> None:
+    found = by_place(looked(ran, "client = 'c'"))
+
+    assert found.keys() == {"sums", "late", "rejected", "operator 0, aggregate"}
+    closed, late, rejected, opened = (found[name] for name in ("sums", "late", "rejected", "operator 0, aggregate"))
+    assert (closed.batch, closed.says, closed.row["total"]) == (2, "published", 1.0)
+    assert (late.batch, late.row["id"]) == (3, "late")
+    assert late.says == (
+        "late: its event time 2026-01-05 09:00:05.000 UTC is 85.000 s before the watermark, 2026-01-05 09:01:30.000 UTC"
+    )
+    assert (rejected.batch, rejected.says) == (0, "rejected: v >= 0")
+    assert (opened.row["client"], opened.row["records"]) == ("c", 1)
+    assert opened.says == "in state, as an open group; the watermark is 2026-01-05 09:01:31.000 UTC"
+
+
+def test_what_has_no_such_column_is_said_and_what_is_not_there_is_not_found(ran: SmallJob) -> None:
+    found = looked(ran, "id = 'late'")
+
+    assert [one.where for one in found.found] == ["late"]
+    assert found.not_looked_at["sums"].startswith("its columns are ")
+    assert "client" in found.not_looked_at["sums"]
+    assert looked(ran, "client = 'nobody'").found == []
+
+
+def test_more_than_the_limit_is_said(ran: SmallJob) -> None:
+    found = looked(ran, "client IN ('c', 'd')", limit=1)
+
+    assert [one.where for one in found.found] == ["sums", "late", "rejected", "operator 0, aggregate"]
+    assert found.more == ["sums", "sums, operator 0, aggregate"]
+
+
+def test_a_condition_that_is_no_sql_is_refused(ran: SmallJob) -> None:
+    with pytest.raises(ConfigurationError, match='"client = " is no condition'):
+        looked(ran, "client = ")
+
+
+def test_of_a_job_that_has_not_run_it_says_that_nothing_is_there(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(SUMS, Binding(sinks=WINDOWED.sinks))
+
+    found = looked(job, "client = 'c'")
+
+    assert found.found == []
+    assert found.not_looked_at["sums"] == "nothing is published there yet"
+    assert "the state of sums" in found.not_looked_at
