@@ -6,6 +6,7 @@ from ad_attribution import ad_attribution
 from calendar_day import calendar_day
 from card_fraud import card_fraud
 from explanations import batch, watermark, window
+from failing_report import failing_report
 from hopping_windows import hopping_windows
 from inventory import inventory
 from late_event import late_event
@@ -20,6 +21,7 @@ PICTURES = {
     "explanations/pictures/window.svg": window,
     "explanations/pictures/batch.svg": batch,
     "explanations/pictures/late_event.svg": late_event,
+    "guides/pictures/failing_report.svg": failing_report,
     "examples/pictures/ad_attribution.svg": ad_attribution,
     "examples/pictures/active_users.svg": hopping_windows,
     "examples/pictures/card_fraud.svg": card_fraud,

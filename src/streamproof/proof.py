@@ -15,6 +15,7 @@ from streamproof.core.durations import parse_duration
 from streamproof.core.ends import End, ProofInterrupted
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ScenarioError
+from streamproof.followed import followed
 from streamproof.progress import progress_on
 from streamproof.prove.events import Event
 from streamproof.prove.options import Amount, Limits, Options, Selection, Surroundings
@@ -175,6 +176,7 @@ def prove(
             found = cast("Report", run_proof(subject.preparation, options, folder, shown, end))
     else:
         found = cast("Report", run_proof(subject.preparation, options, folder, listener, end))
+    found["followed"] = followed(folder, found)
     store.write(found, folder)
     if report is not None:
         apart.writable(Path(report))

@@ -3,41 +3,43 @@
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
 from streamproof.config.entry import is_plain_pyspark
 from streamproof.core.paths import display
+from streamproof.core.users_code import said
 from streamproof.core.verdict import Verdict
 from streamproof.errors import ConfigurationError, ScenarioError
+from streamproof.followed import story_of
 from streamproof.prove import assembling
 from streamproof.prove.events import Event
 from streamproof.prove.options import Amount, Options, Selection, Surroundings
 from streamproof.prove.process import apart, served
 from streamproof.prove.scenario.exactly import Exactly, exactly_of
 from streamproof.prove.shrink.pasting import pasted
-from streamproof.prove.shrink.shrinking import Asked, Shrunk, shrunk
+from streamproof.prove.shrink.shrinking import Asked, Shrunk, Size, shrunk
 from streamproof.prove.shrink.tries import SameFinding
 from streamproof.prove.subjects.named import named
 from streamproof.report import explain, store
 from streamproof.report.json_file import write_whole
 from streamproof.report.shape import Report, RequestEntry, ScenarioEntry
+from streamproof.report.shape_of_causes import SizeEntry, SmallestEntry
 
 EVENTS, TEST, MEANWHILE = "smallest.json", "test_smallest.py", "shrinking"
 """In the folder of a run: the events of the smallest scenario, the test, and what the tries write meanwhile."""
-_OF_TWO_RUNS = ("agreement",)
-"""Checkers that compare two scenarios of a plan: one alone has no such finding."""
-_SHARES = ("too-many-late", "too-many-rejected", "too-many-open")
-"""Codes of findings about a share of all events."""
+MOST_SHOWN = 100
+"""How many events of the smallest scenario a report has one by one."""
 
 
 @dataclass(frozen=True)
 class Smallest:
     """What is said of a scenario that was shrunk: the result, what was wrong in the whole, and where the three are that can be used.
 
-    `replay`, `test` and `events` are empty where the scenario did not fail again.
+    `replay`, `test` and `events` are empty where the scenario did not fail again; `not_written` says why the reports of the run could not be
+    written once more.
     """
 
     scenario: str
@@ -47,6 +49,7 @@ class Smallest:
     test: str = ""
     test_file: str = ""
     events_file: str = ""
+    not_written: str = ""
 
 
 def shrink(
@@ -113,7 +116,7 @@ def _silent(_: Event) -> None:
 
 
 def _kept(report: Report, scenario: str, options: Options, result: Shrunk, finding: SameFinding, run: Path) -> Smallest:
-    """Writes the events and the test; says the command."""
+    """Writes the events and the test, and the reports once more, which lead there; says the command."""
     assert result.exactly is not None, "it was shrunk"
     assert result.failed is not None, "it failed"
     file = run / EVENTS
@@ -130,7 +133,58 @@ def _kept(report: Report, scenario: str, options: Options, result: Shrunk, findi
     given += [", full=True"] if options.selection.full else []
     test = pasted(report["job"], options.target, result.failed.scenario, result.exactly, "".join(given))
     write_whole(run / TEST, test)
-    return Smallest(scenario, result, finding, replay, test, display(run / TEST), events)
+    found = Smallest(scenario, result, finding, replay, test, display(run / TEST), events)
+    try:
+        store.write({**report, "smallest": _entry(found, run)}, run)
+    except Exception as problem:  # noqa: BLE001 -- what took minutes is not lost for it
+        return replace(found, not_written=said(problem))
+    return found
+
+
+def _entry(found: Smallest, run: Path) -> SmallestEntry:
+    """The smallest scenario as the report has it."""
+    result, failed = found.result, found.result.failed
+    assert result.exactly is not None, "it was shrunk"
+    assert failed is not None, "it failed"
+    made = [(event, source) for source, its in result.exactly.of_source.items() for event in its]
+    return {
+        "scenario": found.scenario,
+        "failed": failed.scenario,
+        "crash": failed.crash,
+        "finding": {
+            "what": str(failed.finding.as_dict()["what"]),
+            "code": f"{found.finding.checker}/{found.finding.code}",
+            "event": failed.finding.event,
+        },
+        "story": story_of(run / MEANWHILE, failed.scenario, failed.finding.event),
+        "whole": _size(result.whole),
+        "size": _size(result.smallest),
+        "events": [
+            {
+                "batch": event.batch,
+                "source": source,
+                "trace": event.trace,
+                "record": event.record.decode("utf-8", "backslashreplace"),
+            }
+            for event, source in sorted(made, key=lambda one: one[0].batch)[:MOST_SHOWN]
+        ],
+        "use": {
+            "replay": found.replay,
+            "test": found.test,
+            "test_file": found.test_file,
+            "events_file": found.events_file,
+        },
+        "search": {
+            "tries": result.tries,
+            "seconds": round(result.seconds, 1),
+            "to_the_end": result.to_the_end,
+            "again": result.again,
+        },
+    }
+
+
+def _size(one: Size) -> SizeEntry:
+    return {"events": one.events, "batches": one.batches, "faults": one.faults}
 
 
 def _failing(report: Report, scenario: str | None, run: Path) -> ScenarioEntry:
@@ -158,12 +212,12 @@ def _finding(entry: ScenarioEntry) -> SameFinding:
         raise ConfigurationError(
             f"The report keeps no finding of {entry['id']}.", required="A scenario is shrunk as long as its finding stays."
         )
-    if check["name"] in _OF_TWO_RUNS:
+    if check["name"] in explain.OF_TWO_RUNS:
         raise ScenarioError(
             f"{entry['id']} fails since two scenarios disagree ({check['name']}).",
             required="A scenario is shrunk that fails by itself.",
         )
-    if finding["code"] in _SHARES:
+    if finding["code"] in explain.SHARES:
         raise ScenarioError(
             f"{entry['id']} fails with {finding['code']}: {finding['what']}.",
             required="A share of all events says nothing of a few of them: there is no smallest scenario.",

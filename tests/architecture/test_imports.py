@@ -25,6 +25,7 @@ LAYERS = (
     ("replay", "observe", "doctor"),
     ("lab", "prove"),
     ("report",),
+    ("followed",),
     ("proof", "progress", "proved_once", "operator_test", "inspection", "shrunk", "whereabouts", "proof_page"),
     ("cli", "__main__"),
 )

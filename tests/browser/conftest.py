@@ -40,7 +40,7 @@ def browser(chromium_path):
 
 @pytest.fixture(scope="session")
 def written(tmp_path_factory):
-    """The four pages on disk: {"green": (report, path of report.html), ...}."""
+    """The pages on disk: {"green": (report, path of report.html), ...}."""
     from streamproof.report.html import render
 
     spec = importlib.util.spec_from_file_location("synthetic_reports", REPORTS)
@@ -48,7 +48,7 @@ def written(tmp_path_factory):
     spec.loader.exec_module(reports)
     folder = tmp_path_factory.mktemp("pages")
     pages = {}
-    for kind in ("green", "red", "unknown", "empty"):
+    for kind in ("green", "red", "followed", "shrunk", "unknown", "empty"):
         report = getattr(reports, f"build_{kind}")()
         path = folder / f"{kind}.html"
         path.write_text(render(report), encoding="utf-8")

@@ -47,7 +47,7 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
+@pytest.mark.parametrize("kind", ["green", "red", "shrunk", "unknown", "empty"])
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", *full("dark")])
 def test_it_shows_verdict_cells_and_picture_without_trouble_or_overflow(opened, kind, width, scheme):
@@ -205,7 +205,7 @@ def test_without_script_the_page_still_tells_everything(opened):
     assert page.locator("details.s .replay code").first.is_visible()
 
 
-@pytest.mark.parametrize("kind", ["green", "red", "unknown"])
+@pytest.mark.parametrize("kind", ["green", "red", "shrunk", "unknown"])
 def test_the_first_screen_prints_on_one_page_in_light_colours(opened, kind):
     page = opened(kind, scheme="dark").page
 
@@ -225,3 +225,121 @@ def test_wide_things_scroll_in_boxes_of_their_own_on_a_phone(opened):
         assert inner > outer
         assert outer <= 390
     assert page.eval_on_selector_all(".part", "parts => parts.every(part => part.getBoundingClientRect().width > 300)")
+
+
+WRONG = "its row is in exposure 2 times, by batch 3; the model has 1"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_failure_leads_to_the_smallest_scenario_and_to_the_story_of_its_event(opened, width):
+    page = opened("shrunk", width=width).page
+    way = page.locator("section.way")
+
+    assert "2 events, 1 batch, 1 fault" in way.inner_text()
+    assert WRONG in way.inner_text()
+    assert not way.get_by_text("def test_risk_exposure").is_visible()
+    way.get_by_text("As a pytest test").click()
+    assert way.get_by_text("def test_risk_exposure").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_before_shrinking_the_command_that_does_it_can_be_copied(opened):
+    page = opened("followed").page
+
+    page.locator("section.way button.copy").click()
+    page.locator("#filter").focus()
+    page.keyboard.press("Control+V")
+
+    assert page.locator("#filter").input_value() == "streamproof shrink my_job publish/exposure@3:after"
+
+
+@pytest.mark.parametrize("where", [".worst a.story-of", "#s0 .checks a.story-of >> nth=0"])
+def test_a_click_on_an_event_tells_its_story_there_and_a_second_one_ends_it(opened, where):
+    page = opened("shrunk").page
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true })")
+    place = page.locator(where)
+
+    place.click()
+    assert WRONG in page.locator(".told-here").inner_text()
+    assert place.get_attribute("aria-expanded") == "true"
+    assert "#" not in page.url
+
+    place.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".told-here").count() == 0
+
+
+def test_the_panel_of_a_crash_point_tells_the_story_too(opened):
+    page = opened("followed").page
+    page.locator(f'{CELLS}[data-step="publish/exposure@3:after"]').click()
+
+    page.locator("#panel a.story-of").first.click()
+
+    assert WRONG in page.locator("#panel .told-here").inner_text()
+
+
+def test_an_event_and_a_row_of_the_list_are_found_by_words_and_open_with_a_click(opened):
+    page = opened("followed").page
+    rows = page.locator("details.t:visible")
+    assert rows.count() == 43
+
+    page.locator("#find-story").fill("wrong T-014014")
+    assert rows.count() == 2  # the event, and the row that it is in
+    assert page.locator(".search output").first.inner_text() == "2 of 43"
+    page.locator("#find-story").fill("c17 exposure wrong")
+    assert rows.locator(".what").all_inner_texts() == ["event", "row"]
+    row = rows.nth(1)
+    row.locator("summary").click()
+    assert "this row is in exposure 2 times" in row.inner_text()
+
+    row.locator("a.story-of").click()
+
+    assert page.url.endswith("#e0")
+    assert page.locator("#e0").is_visible()
+
+
+def test_a_late_event_of_the_picture_leads_to_its_story(opened):
+    page = opened("followed").page
+    late = page.locator(".picture a").first
+
+    late.click(force=True)
+
+    assert page.locator(page.evaluate("location.hash")).is_visible()
+
+
+def test_without_script_stories_are_reached_by_their_links(opened):
+    page = opened("shrunk", script=False).page
+
+    page.locator(".worst a.story-of").click()
+
+    assert page.url.endswith("#e0")
+    assert page.locator("#e0").is_visible()
+    assert not page.locator("#find-story").is_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_both_sides_of_the_state_are_searched_and_scroll_in_boxes_of_their_own(opened, width, scheme):
+    page = opened("shrunk", width=width, scheme=scheme).page
+    table = page.locator("#state-0")
+    rows = table.locator("tbody tr:visible")
+    assert rows.count() == 60
+    assert colour(page, "#state-0 mark", "backgroundColor") != colour(page, "#state-0 tbody td", "backgroundColor")
+    ground = colour(page, "body", "backgroundColor")
+    for selector in ("#state-0 .changed th", "#state-1 .gone th", "#state-1 .new th", "#state-1 .none", ".t .end", ".t .bad"):
+        assert contrast(colour(page, selector), ground) >= 4.5, selector
+
+    page.locator("#find-state-0").fill("c17 09:01:17")
+
+    assert rows.count() == 1
+    assert "not as without a fault" in rows.first.inner_text()
+    assert page.locator("#state-1 tbody tr:visible").count() == 2  # the other table is searched by its own
+    assert page.locator(".tall").first.evaluate("box => box.clientHeight") <= 460
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_way_leads_to_the_state(opened):
+    page = opened("shrunk").page
+
+    page.locator('section.way a[href="#state"]').click()
+
+    assert page.locator("#state").bounding_box()["y"] < 300

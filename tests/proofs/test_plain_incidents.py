@@ -107,6 +107,8 @@ def test_p14_an_incident_fails_by_the_checker_that_is_named(incident, tmp_path, 
     assert {(check, code) for check, code, _ in told} == {incident.found_by}
     assert any(incident.says in said for _, _, said in told), told
     assert (proof.report["scenarios"][0]["verdict"] == "fail") is incident.without_fault
+    if not incident.without_fault:
+        assert proof.report["state"]["operators"] == [], "what it remembers is missing in the checkpoint"
     assert proof.failures[0]["read_on"] == f"docs/incidents/{incident.name}.md"
     assert (ROOT / "docs" / "incidents" / f"{incident.name}.md").is_file()
 

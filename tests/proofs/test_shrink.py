@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.proof import Proof, prove
+from streamproof.report import store
 from streamproof.shrunk import shrink
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -27,9 +28,28 @@ def codes(proof: Proof) -> set[tuple[str, str]]:
     return {(check["name"], finding["code"]) for check in checks for finding in check["findings"]}
 
 
+def looked_into(proof: Proof) -> bool:
+    """Whether the report has both sides of the state, which are right, and the story of the event, which is not."""
+    state, followed = proof.report["state"], proof.report["followed"]
+    assert (state["scenario"], state["recovered"]) == (SCENARIO, True)
+    windows, ids = state["operators"]
+    assert (windows["key"], windows["values"]) == (["window_end", "client"], ["records", "exposure", "trades"])
+    assert (ids["key"], ids["values"]) == (["trade_id"], ["expires_at"])
+    for one in (windows, ids):
+        assert (one["crash"]["batch"], one["after"]["batch"], one["unsound"]) == (0, 1, 0)
+        assert one["counts"]["gone"] + one["counts"]["same"] + one["counts"]["changed"] == one["crash"]["rows"] > 0
+        assert 0 < len(one["rows"]) <= 280
+    first = followed["events"][0]
+    assert (first["scenario"], first["named"]) == (SCENARIO, True)
+    assert first["ends"].startswith("WRONG: its row is in exposure 2 times")
+    return any(row["wrong"] for row in followed["rows"])
+
+
 def test_a_broken_example_is_reduced_to_a_handful_of_events_that_fail_until_it_is_mended(job: Path) -> None:
     failing = prove(job, only=SCENARIO, events=600)
     assert failing.verdict == "fail"
+    assert f"streamproof shrink {job} {SCENARIO}" in (failing.folder / "report.html").read_text()
+    assert looked_into(failing)
 
     found = shrink(failing.folder, budget=timedelta(minutes=5))
 
@@ -41,6 +61,12 @@ def test_a_broken_example_is_reduced_to_a_handful_of_events_that_fail_until_it_i
     assert result.again
     assert result.failed is not None
     name, file = result.failed.scenario, failing.folder / "smallest.json"
+    page, data = (failing.folder / "report.html").read_text(), store.load(failing.folder)
+    assert found.replay in page
+    assert data["smallest"]["size"]["events"] == result.smallest.events == len(data["smallest"]["events"])
+    story = data["smallest"]["story"]
+    assert any(label == "WRONG" and text.startswith("its row is in exposure 2 times") for label, text in story), story
+    assert data["followed"] == failing.report["followed"], "the rest stays"
 
     again = prove(job, only=name, exactly=file)
     assert again.verdict == "fail"

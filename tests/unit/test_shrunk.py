@@ -17,6 +17,9 @@ from streamproof.prove.scenario.generate import Event, Kind
 from streamproof.prove.shrink.pasting import pasted
 from streamproof.prove.shrink.shrinking import Shrunk, Size
 from streamproof.prove.shrink.tries import Failed, SameFinding
+from streamproof.report import store
+from streamproof.report.shape import problems
+from unit.report.conftest import build_empty, build_red
 
 RUN = Path("my_job/.streamproof/runs/0007")
 REQUEST = {
@@ -122,7 +125,22 @@ def kept(tmp_path: Path, *, to_the_end: bool = True, again: bool = True) -> shru
     failed = Failed("publish/takings@0:after", Finding("published-again", "e-000052", "is counted twice", called="payment t-52"))
     result = Shrunk(Size(5_000, 3, 1), Size(1, 1, 1), Exactly({"payments": (EVENT,)}), failed, 9, 42.0, to_the_end, again)
     finding = SameFinding("exactly-once", "published-again")
-    return shrunk._kept(report(FAILING), "publish/takings@2:after", Options("my_job"), result, finding, tmp_path)
+    return shrunk._kept(stored(), FAILED, Options("my_job"), result, finding, tmp_path)
+
+
+FAILED = "publish/exposure@3:after"
+
+
+def stored() -> Any:
+    """A whole report, without the points of its picture."""
+    nothing = build_empty()["event_time"]
+    return {
+        **build_red(),
+        "event_time": nothing,
+        "job": "takings",
+        "request": REQUEST,
+        "command": "streamproof prove my_job --seed 7",
+    }
 
 
 def test_the_command_has_the_events_and_the_file_holds_them(tmp_path):
@@ -131,6 +149,33 @@ def test_the_command_has_the_events_and_the_file_holds_them(tmp_path):
     assert found.replay == f"streamproof prove my_job --only publish/takings@0:after --exactly {found.events_file}"
     assert exactly_of(tmp_path / "smallest.json").of_source == {"payments": (EVENT,)}
     assert (tmp_path / "test_smallest.py").read_text() == found.test
+
+
+def test_the_reports_of_the_run_are_written_again_and_lead_to_the_smallest_scenario(tmp_path):
+    store.write(stored(), tmp_path)
+    before = (tmp_path / "report.html").read_text()
+    found = kept(tmp_path, to_the_end=False)
+    after, data = (tmp_path / "report.html").read_text(), store.load(tmp_path)
+
+    assert f"streamproof shrink my_job {FAILED}" in before
+    assert f"streamproof shrink my_job {FAILED}" not in after
+    assert found.replay in after
+    assert "1 event, 1 batch, 1 fault, of 5,000 events, 3 batches, 1 fault" in after
+    assert "The time was used up" in after
+    assert problems(data) == []
+    assert data["smallest"]["events"] == [{"batch": 0, "source": "payments", "trace": "e-000052", "record": EVENT.record.decode()}]
+    assert data["smallest"]["use"]["test"] == found.test
+
+
+def test_a_report_that_cannot_be_written_loses_nothing_of_the_result(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shrunk.store, "write", full)
+    found = kept(tmp_path)
+
+    assert (tmp_path / "smallest.json").is_file()
+    assert any("could not be written again" in line and "No space left" in line for line in lines(found))
 
 
 def test_the_test_is_python_with_the_events_in_it():

@@ -41,6 +41,8 @@ class Read:
     ----------
     made_by
         Of a job of ours, what its state is made by; else empty.
+    traced
+        Whether a proof has written it: each window of a job of ours has the sum of trace hashes then, which is left out.
     """
 
     spark: "SparkSession"
@@ -48,6 +50,7 @@ class Read:
     operator: Operator
     batch: int | None
     made_by: Mapping[str, str]
+    traced: bool = False
 
     def load(self, **options: str) -> "DataFrame":
         """The rows of Spark's state reader: `key`, `value` or what it calls it, `partition_id`."""
@@ -235,6 +238,8 @@ def _of_aggregates(read: Read, names: Sequence[str], columns: "Sequence[Column]"
     """
     if not read.made_by or not names:
         return [*zip(names, columns, strict=True)]
+    if read.traced:
+        names, columns = [*names[:1], *names[2:]], [*columns[:1], *columns[2:]]
     places, shown = dict.fromkeys(_COUNTS, 0), [(_RECORDS, columns[0])]
     for name in filter(None, read.made_by.get(_AGGREGATES, "").split(", ")):
         place = places.setdefault(read.made_by.get(f"{_AGGREGATE}{name}", name).rpartition(" ")[0], len({*places.values()}))

@@ -264,7 +264,7 @@ def prove(
     if shrink and Verdict(proof.verdict) is Verdict.FAIL:
         from streamproof.cli.shrink import BUDGET, shrunk_on_screen
 
-        shrunk_on_screen(proof.folder, None, BUDGET)
+        shrunk_on_screen(proof.folder, None, BUDGET, report)
     raise typer.Exit(Verdict(proof.verdict).exit_code)
 
 

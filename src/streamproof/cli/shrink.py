@@ -56,8 +56,8 @@ def shrink(
     raise typer.Exit(shrunk_on_screen(folder if folder.is_dir() else folder.parent, scenario, budget))
 
 
-def shrunk_on_screen(run: Path, scenario: str | None, budget: timedelta) -> int:
-    """Shrinks, shows how far it is and what came of it; the exit code."""
+def shrunk_on_screen(run: Path, scenario: str | None, budget: timedelta, report: Path | None = None) -> int:
+    """Shrinks, shows how far it is and what came of it; the exit code. `report` is a folder beside the run that has its reports too."""
     from streamproof.prove.process import apart
     from streamproof.report import store
 
@@ -91,6 +91,8 @@ def shrunk_on_screen(run: Path, scenario: str | None, budget: timedelta) -> int:
     if found.result.exactly is None:
         screen.print_problem("\n".join(not_again(found)))
         return 3
+    if report is not None:
+        store.write(store.load(run), report)
     for line in lines(found):
         out.print(line, soft_wrap=True)
     return 0
@@ -139,5 +141,7 @@ def lines(found: "Smallest") -> "Sequence[str]":
         said.append(f"              and {len(flat) - _SHOWN} more in {found.events_file}")
     said.append(f"  scenario    {failed.scenario}")
     said.append(f"  replay      {found.replay}")
+    if found.not_written:
+        said.append(f"  report      could not be written again, and does not have this: {found.not_written}")
     said.append(f"  test        {found.test_file}" + ("" if len(flat) <= _SHOWN else ", with the events in it"))
     return [*said, *(["", *found.test.splitlines()] if len(flat) <= _SHOWN else [])]

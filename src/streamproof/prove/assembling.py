@@ -10,7 +10,7 @@ from streamproof import __version__
 from streamproof.core.account import PLACES
 from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
-from streamproof.core.phases import Side
+from streamproof.core.phases import Phase, Side
 from streamproof.core.verdict import Verdict, worst
 from streamproof.prove.judging import Outcome
 from streamproof.prove.options import Options, Selection
@@ -29,11 +29,14 @@ BRIEF = "While you edit, the job is crashed once in each phase. Before you send 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for, as a command says it: the options, the seed of the events that were made, and the plan's name."""
+    """What was asked for, as a command says it: the options, the seed of the events that were made, and the plan's name; and which services
+    the subject stands on.
+    """
 
     options: Options
     seed: int
     plan: str
+    services: Sequence[str] = ()
 
     @property
     def command(self) -> str:
@@ -57,6 +60,7 @@ class Request:
             "exactly": amount.exactly.file if amount.exactly is not None else None,
             "full": options.selection.full,
             "allow_hosts": list(options.surroundings.allowed_hosts),
+            "services": list(self.services),
         }
 
     def _command(self, only: str | None, *plan: str) -> str:
@@ -138,6 +142,17 @@ def report(
         "notes": [str(note) for note in notes],
         "note_codes": [str(note.code) for note in notes],
     }
+
+
+def first_to_read(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Of outcomes that are alike bad the one that a report shows first: that of the earliest batch and phase."""
+    phases = list(Phase)
+
+    def rank(outcome: Outcome) -> tuple[int, int]:
+        step = outcome.plan.step
+        return (-1, -1) if step is None else (step.batch, phases.index(step.phase))
+
+    return min(outcomes, key=rank, default=None)
 
 
 def verdict_of(scenarios: Sequence[Verdict], *, whole: bool) -> Verdict:

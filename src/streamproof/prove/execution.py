@@ -81,6 +81,7 @@ class Executor:
         self._crashes, self._injectors = Crashes(subject, self._children), subject.injectors(self._children)
         self._number = 0
         self._hangs = False
+        self._look: Callable[[Path], None] | None = None
         self._ended = threading.Event()
         self._lock = threading.Lock()
         # Never the same id twice in one JVM: threads of an earlier proof would write into the new recording.
@@ -218,6 +219,28 @@ class Executor:
         self._zygote.end_all()
         own_jvm.end_all()
 
+    def look_into(
+        self,
+        plan: ScenarioPlan,
+        recordings: Mapping[str, Recording],
+        at_crash: Callable[[Path], None],
+        after: Callable[[Path], None],
+    ) -> bool:
+        """Runs a scenario once more, alone, for a look at its folder: as the crash has left it, and after the job has come back. Whether it did."""
+        self._look = at_crash
+        try:
+            ran = self._run(plan, recordings)
+        finally:
+            self._look = None
+        try:
+            came_back = ran.result is not None and not ran.result.code
+            if came_back:
+                after(ran.folder)
+            return came_back
+        finally:
+            self._close(ran.folder.name)
+            shutil.rmtree(ran.folder, ignore_errors=True)
+
     def judge_recording(self, plan: ScenarioPlan, recording: Recording) -> Outcome:
         """The fault-free run is a scenario as well."""
         outcome = judging.judged(self.subject, plan, recording.binding.folder, fired=True, seconds=recording.seconds)
@@ -254,6 +277,8 @@ class Executor:
                 fired, rerun, unmet = crashed.fired, crashed.rerun, crashed.unmet
             if not fired and plan.mode is not Mode.IMAGE and tries > 1:
                 return self._once_more(plan, binding, recordings, tries)
+            if self._look is not None:
+                self._look(binding.folder)
             result = self._children.start(name, restarted, recording=recording).result()
             if plan.fault == "machine-death" and result.action in _REPLAYS:
                 result = self._children.start(f"{name}-again", restarted, REPLAYED, recording=recording).result()

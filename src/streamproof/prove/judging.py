@@ -186,7 +186,6 @@ _PAGES: Sequence[tuple[str, Collection[str], str]] = (
     *(("intake", {code}, code) for code in _CHECKPOINTS),
     ("exactly-once", {exactly_once.Code.PUBLISHED_AGAIN}, "appends-on-replay"),
     ("exactly-once", {exactly_once.Code.COUNTED_AGAIN, exactly_once.Code.COUNTED_WRONGLY}, "state-outside-the-checkpoint"),
-    ("exactly-once", {exactly_once.Code.LOST}, "marked-done-before-durable"),
     ("pacing", frozenset(pacing.Code), "retry-storm"),
     ("late-routing", frozenset(side_rows.Code), "late-bound-of-its-own"),
     ("expectations", {expectations.Code.OTHER_TIME}, "processing-time-for-business-time"),
@@ -196,8 +195,13 @@ _PAGES: Sequence[tuple[str, Collection[str], str]] = (
 )
 """The page to read on: checker, codes of its finding, name below docs/incidents; the first that fits."""
 
-_PAGES_OF_CRASHES = (("window-contents", {window_contents.Code.OTHER_VALUE}, "state-outside-the-checkpoint"),)
-"""The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others."""
+_PAGES_OF_CRASHES = (
+    ("window-contents", {window_contents.Code.OTHER_VALUE}, "state-outside-the-checkpoint"),
+    ("exactly-once", {exactly_once.Code.LOST}, "marked-done-before-durable"),
+)
+"""The same for what is right as long as nothing crashes: the values that a batch gives when it runs again are others, or its rows never come."""
+_PAGES_WITHOUT_FAULT = (("exactly-once", {exactly_once.Code.LOST}, "partial-read"),)
+"""The same for what is wrong without a fault too: rows that were never read were not lost by a crash."""
 
 
 _PAGES_OF_FAULTS = {"two-drivers": "two-drivers"}
@@ -212,7 +216,7 @@ def _read_on(checks: Sequence[CheckResult], fault: str) -> str | None:
     known = next((findings[0].page for findings in failing.values() if findings and findings[0].page), "")
     if known:
         return f"docs/incidents/{known}.md"
-    for name, codes, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else ())):
+    for name, codes, page in (*_PAGES, *(_PAGES_OF_CRASHES if fault else _PAGES_WITHOUT_FAULT)):
         if any(finding.code in codes for finding in failing.get(name, ())[:1]):
             return f"docs/incidents/{page}.md"
     return None

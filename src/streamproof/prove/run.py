@@ -23,6 +23,7 @@ from streamproof.prove.plan.planning import (
 from streamproof.prove.process import apart
 from streamproof.prove.process.touched import not_kept
 from streamproof.prove.session import Prepared, counted, session
+from streamproof.prove.states.looking import state_of
 from streamproof.prove.subjects.subject import Preparation
 
 
@@ -69,12 +70,15 @@ def run_proof(
             more, how, cut_short = _run(prepared, plans, options.limits, tell, started, asked)
             outcomes += more
         outcomes = _agreeing(outcomes)
-        request = assembling.Request(options, preparation.seed, _plan_name(options.selection, outcomes, prepared.plans))
+        plan = _plan_name(options.selection, outcomes, prepared.plans)
+        request = assembling.Request(options, preparation.seed, plan, tuple(preparation.services))
         course = assembling.Course(
             how, cut_short, prepared.left_out, proof.leave(), not_kept(apart.state(), java_kept=prepared.java_kept)
         )
         seconds = monotonic_seconds() - started
         report = assembling.report(prepared.subject, request, course, prepared.recordings["default"], outcomes, seconds)
+        if how in (End.DONE, End.FIRST_FAILURE) and not options.selection.brief:
+            report |= _looked_into(prepared, outcomes, tell)
         tell(events.Finished())
         return report
 
@@ -170,6 +174,19 @@ def _agreeing(outcomes: Sequence[Outcome]) -> list[Outcome]:
                 outcome = replace(outcome, checks=[*outcome.checks, agreement(outcome, image)])
         found.append(outcome)
     return found
+
+
+def _looked_into(prepared: Prepared, outcomes: Sequence[Outcome], tell: Callable[[events.Event], None]) -> dict[str, Any]:
+    """The state of the scenario that failed first, as a report reads, at its crash and after the recovery; nothing where that has no crash."""
+    failed = assembling.first_to_read([outcome for outcome in outcomes if outcome.verdict is Verdict.FAIL])
+    if failed is None or failed.plan.step is None or not prepared.subject.engine.alive:
+        return {}
+    tell(events.Preparing(f"looking into the state of {failed.plan.id}"))
+    try:
+        return {"state": state_of(prepared.executor, failed.plan, prepared.recordings)}
+    except Exception as problem:  # noqa: BLE001 -- no verdict hangs on it
+        said = f"{type(problem).__name__}: {problem}" if not prepared.subject.masked else type(problem).__name__
+        return {"state": {"scenario": failed.plan.id, "recovered": False, "masked": False, "operators": [], "problem": said}}
 
 
 def _plan_name(selection: Selection, outcomes: Sequence[Outcome], plans: Sequence[ScenarioPlan]) -> str:

@@ -164,8 +164,11 @@ class Session:
         return subject
 
     @contextmanager
-    def trying(self, preparation: Preparation, name: str) -> Iterator[Executor]:
-        """Runs scenarios of the same subject with other events, in a folder of their own that goes afterwards. The session is open."""
+    def trying(self, preparation: Preparation, name: str, keeper: Keeper | None = None) -> Iterator[Executor]:
+        """Runs scenarios of the same subject with other events, in a folder of their own that goes afterwards. The session is open.
+
+        `keeper` keeps what it takes to follow their events.
+        """
         assert self._engine is not None, "it is open"
         assert self._services is not None, "it is open"
         assert self._zygote is not None, "it is open"
@@ -173,7 +176,7 @@ class Session:
         folder.mkdir(parents=True)
         preparation.make()
         subject = preparation.subject(self._engine, folder, self._services)
-        self._executor = executor = Executor(subject, self._zygote, self._allowed)
+        self._executor = executor = Executor(subject, self._zygote, self._allowed, keeper)
         try:
             yield executor
         finally:

@@ -1,5 +1,6 @@
 """The event-time picture drawn by altair and vl-convert (the extra `report`); imported only where both are installed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +57,7 @@ class _Drawing:
     low: int
     high: int
     last: int
+    told: Mapping[str, str] = field(default_factory=dict)
     data: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
@@ -81,6 +83,7 @@ def svg(
     *,
     windows_in_a_band: int,
     marked: set[str],
+    told: Mapping[str, str],
     description: str,
 ) -> str:
     """The picture as SVG for embedding.
@@ -97,10 +100,12 @@ def svg(
         How many windows make one band.
     marked
         Trace ids of events to ring and name.
+    told
+        By trace id where in the page the story of an event stands: a click on it leads there.
     description
         What is said for the picture where it is not seen.
     """
-    drawing = _Drawing(facts, *span, last=max(point["arrival"] for point in facts["points"]) + 1)
+    drawing = _Drawing(facts, *span, last=max(point["arrival"] for point in facts["points"]) + 1, told=told)
     layers = [
         *_bands(drawing, windows_in_a_band),
         *_batches(drawing),
@@ -167,10 +172,30 @@ def _points(drawing: _Drawing, fate: str, points: list[PointEntry]) -> list[Any]
         return []
     shape, colour, size, opacity = _MARKS.get(fate, _OTHER)
     says = not PLACES[fate].stays
-    layer = drawing.layer(fate, [_at(point) | ({"who": _who(point)} if says else {}) for point in points])
-    mark = layer.mark_point(shape=shape, filled=True, color=colour, size=size, fillOpacity=opacity, opacity=1, aria=says)
-    encoded = mark.encode(x=drawing.across, y=drawing.up)
-    return [encoded.encode(description="who:N") if says else encoded]
+    style = {"shape": shape, "filled": True, "color": colour, "fillOpacity": opacity, "opacity": 1}
+    layers = []
+    for led, some in ((False, [one for one in points if one["event"] not in drawing.told]), (True, _told(drawing, points))):
+        if not some:
+            continue
+        who = says or led
+        rows = [_at(point) | ({"who": _who(point)} if who else {}) | _leading(drawing, point) for point in some]
+        mark = drawing.layer(f"{fate}{' told' if led else ''}", rows).mark_point(
+            size=max(size, 16) if led else size, aria=who, **style
+        )
+        encoded = mark.encode(x=drawing.across, y=drawing.up)
+        encoded = encoded.encode(description="who:N") if who else encoded
+        layers.append(encoded.encode(href="to:N") if led else encoded)
+    return layers
+
+
+def _told(drawing: _Drawing, points: list[PointEntry]) -> list[PointEntry]:
+    """The events whose stories stand in the page."""
+    return [point for point in points if point["event"] in drawing.told]
+
+
+def _leading(drawing: _Drawing, point: PointEntry) -> dict[str, str]:
+    place = drawing.told.get(point["event"])
+    return {"to": f"#{place}"} if place else {}
 
 
 def _stairs(drawing: _Drawing) -> list[Any]:

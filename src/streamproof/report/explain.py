@@ -10,6 +10,10 @@ from streamproof.core.verdict import Verdict
 from streamproof.report import without_fault, words
 from streamproof.report.shape import CheckEntry, FindingEntry, RemarkEntry, Report, ScenarioEntry
 
+OF_TWO_RUNS = ("agreement",)
+"""Checkers that compare two scenarios of a plan: one alone has no such finding, and cannot be shrunk."""
+SHARES = ("too-many-late", "too-many-rejected", "too-many-open")
+"""Codes of findings about a share of all events: a few of them have none."""
 _PHASES = [phase.value for phase in Phase]
 
 
@@ -115,14 +119,47 @@ def _event(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> st
 
 def _trace(report: Report, scenario: ScenarioEntry, finding: FindingEntry) -> str:
     """The command that follows the event; of a row of several records, or a further one of a record, the first of them."""
+    target = named_run(report)
+    if not finding["event"] or not target:
+        return ""
+    event = re.split(r"[|#!]", finding["event"])[0]
+    return shlex.join(["streamproof", "trace", target, event, "--scenario", scenario["id"]])
+
+
+def named_run(report: Report) -> str:
+    """The run as `report`, `trace` and `shrink` take it: by its job, whose newest one is meant. Empty where the proof is none of the command line."""
     try:
         command = shlex.split(report["command"])
     except ValueError:  # an odd quote: no proof writes such a command
         command = report["command"].split()
-    if not finding["event"] or command[:2] != ["streamproof", "prove"] or len(command) < len(("streamproof", "prove", "TARGET")):
-        return ""
-    event = re.split(r"[|#!]", finding["event"])[0]
-    return shlex.join(["streamproof", "trace", command[2], event, "--scenario", scenario["id"]])
+    return command[2] if command[:2] == ["streamproof", "prove"] and len(command) > len(("streamproof", "prove")) else ""
+
+
+def can_shrink(report: Report, scenario: ScenarioEntry) -> bool:
+    """Whether `streamproof shrink` takes a scenario that failed."""
+    return scenario["verdict"] == "fail" and not why_not_shrunk(report, scenario)
+
+
+def why_not_shrunk(report: Report, scenario: ScenarioEntry) -> str:
+    """Why a scenario that failed cannot be made smaller; empty where it can."""
+    found = telling(scenario)
+    services = report.get("request", {}).get("services", [])
+    if report.get("judged_by"):
+        return "events are left out one by one of jobs that were written with Streamproof alone"
+    if services:
+        return f"the job stands on {words.few(services)}, and scenarios on services are not made smaller yet"
+    if found is None or found[1] is None or not found[1].get("code") or not named_run(report):
+        return "no finding of it is kept that a smaller one could have"
+    if found[0]["name"] in OF_TWO_RUNS:
+        return "it fails since two scenarios disagree, which one alone cannot"
+    if found[1].get("code") in SHARES:
+        return "a share of all events says nothing of a few of them"
+    return ""
+
+
+def shrinking(report: Report, scenario: ScenarioEntry) -> str:
+    """The command that makes a scenario small."""
+    return shlex.join(["streamproof", "shrink", named_run(report), scenario["id"]])
 
 
 def _in_all(check: CheckEntry) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -18,8 +18,12 @@ from streamproof.core.verdict import Verdict
 from streamproof.report import explain, grid, picture, words
 from streamproof.report.json_file import without_secrets
 from streamproof.report.shape import AccountCounts, FindingEntry, Report, ScenarioEntry
+from streamproof.report.state_sides import states
+from streamproof.report.stories import Stories, cause
 
 ENVIRONMENT = ("streamproof", "spark", "java", "python", "master", "os")
+_NOT_SAID: dict[str, Any] = {"judged_by": [], "not_checked": [], "followed": None, "smallest": None, "state": None}
+"""What a template looks at, where a report does not have it."""
 _SHOWN_FINDINGS = 5
 _OPEN_SCENARIOS = 20
 
@@ -59,6 +63,12 @@ class Told:
     passed: int | None
     history: int | None
 
+    @property
+    def event(self) -> str | None:
+        """The event that its most telling finding names."""
+        found = explain.telling(self.entry)
+        return found[1]["event"] if found is not None and found[1] is not None else None
+
 
 def render(report: Report) -> str:
     """The page as one string: styles, script and pictures inside, everything from data escaped.
@@ -66,13 +76,14 @@ def render(report: Report) -> str:
     Needs jinja2. With the extra `report` (altair, vl-convert) it holds the event-time picture, without it a table and a notice.
     """
     report = without_secrets(report)
-    report = {**report, "judged_by": report.get("judged_by", []), "not_checked": report.get("not_checked", [])}
+    report = cast("Report", {**_NOT_SAID, **report})
     scenarios = explain.worst_first(report)
     shared = _Shared()
     told = [_tell(report, index, scenario, shared) for index, scenario in enumerate(scenarios)]
     first = told[0] if told and report["verdict"] != "pass" and told[0].entry["verdict"] == report["verdict"] else None
+    stories = Stories(report)
     script = _asset("page.js")
-    drawn = picture.draw(report, _marked(scenarios))
+    drawn = picture.draw(report, _marked(scenarios), stories.places)
     page = _templates().get_template("page.html")
     return page.render(
         report=report,
@@ -80,6 +91,9 @@ def render(report: Report) -> str:
         sentence=explain.sentence(report),
         subject=words.subject(report),
         first=first,
+        cause=cause(report, first.entry, stories) if first is not None else None,
+        stories=stories,
+        states=states(report.get("state")),
         not_exercised=explain.not_exercised(report),
         again=explain.again(report),
         told=told,

@@ -1,6 +1,7 @@
 """What the event-time picture shows, as a picture where the extra `report` is installed and as a table everywhere."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -39,8 +40,8 @@ def installed() -> bool:
     return find_spec("altair") is not None and find_spec("vl_convert") is not None
 
 
-def draw(report: Report, marked: list[str]) -> Picture:
-    """The picture of a report; the events in `marked` (trace ids of findings) are ringed and named.
+def draw(report: Report, marked: list[str], told: Mapping[str, str]) -> Picture:
+    """The picture of a report; the events in `marked` (trace ids of findings) are ringed and named, those in `told` lead to their stories.
 
     Without altair and vl-convert, and without any point, `svg` is empty.
     """
@@ -54,7 +55,7 @@ def draw(report: Report, marked: list[str]) -> Picture:
 
         events = {name.split("+")[0] for name in marked}
         described = _description(facts, words.noun(report))
-        drawn = chart.svg(facts, inside, span, windows_in_a_band=together, marked=events, description=described)
+        drawn = chart.svg(facts, inside, span, windows_in_a_band=together, marked=events, told=told, description=described)
     return Picture(
         svg=drawn,
         places=tuple(fate for fate, _ in _fates(facts)),

@@ -3,6 +3,8 @@
 from types import NoneType, UnionType
 from typing import Any, Literal, NotRequired, Required, TypedDict, get_args, get_origin, get_type_hints, is_typeddict
 
+from streamproof.report.shape_of_causes import Followed, SmallestEntry, StateEntry
+
 VerdictWord = Literal["pass", "unknown", "fail"]
 Plan = Literal["brief", "quick", "standard", "full", "part"]
 Mode = Literal["image", "live", "fault-free"]
@@ -92,7 +94,8 @@ class StepEntry(TypedDict):
 class RequestEntry(TypedDict):
     """What was asked for: the target as it was named, and of the options those that say which scenarios there are.
 
-    `exactly` is the file of the events that were written out, empty where they were given in Python, null where a seed has made them.
+    `exactly` is the file of the events that were written out, empty where they were given in Python, null where a seed has made them. `services`
+    are those that the job stands on.
     """
 
     target: str
@@ -103,6 +106,7 @@ class RequestEntry(TypedDict):
     exactly: str | None
     full: bool
     allow_hosts: list[str]
+    services: NotRequired[list[str]]
 
 
 class Environment(TypedDict):
@@ -223,6 +227,9 @@ class Report(TypedDict):
     not_compared: NotRequired[list[RemarkEntry]]
     judged_by: NotRequired[list[str]]
     not_checked: NotRequired[list[RemarkEntry]]
+    followed: NotRequired[Followed]
+    smallest: NotRequired[SmallestEntry]
+    state: NotRequired[StateEntry]
 
 
 def problems(value: object) -> list[str]:
@@ -236,7 +243,7 @@ def problems(value: object) -> list[str]:
 
 
 def _compare(value: object, wanted: Any, where: str, found: list[str]) -> None:
-    if len(found) >= 20:
+    if len(found) >= 20 or wanted is Any:
         return
     origin = get_origin(wanted)
     if is_typeddict(wanted):

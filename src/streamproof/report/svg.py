@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree as ET
 
-_SVG = "http://www.w3.org/2000/svg"
+_SVG, _HREF = "http://www.w3.org/2000/svg", "{http://www.w3.org/1999/xlink}href"
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _MOVED = re.compile(r"translate\(([-\d.]+),\s*([-\d.]+)\)")
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0$")
@@ -42,7 +42,9 @@ def themed(text: str, colours: dict[str, str], *, title: str, description: str) 
 
 
 def _simplify(element: ET.Element, colours: dict[str, str]) -> None:
-    name = element.get("aria-label")
+    name, leads = element.get("aria-label"), element.attrib.pop(_HREF, None)
+    if leads is not None:  # vl-convert puts an address before it; the keyboard reaches the same in the page's list
+        element.attrib.update({"href": f"#{leads.rpartition('#')[2]}", "tabindex": "-1"})
     for key in [key for key in element.attrib if key.startswith("aria-") or key in ("role", *_KEPT_AS_IS - {"class"})]:
         del element.attrib[key]
     if element.get("opacity") == "1":

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from streamproof.prove.assembling import Request, crash_points
+from streamproof.prove.assembling import Request, crash_points, first_to_read
 from streamproof.prove.options import Options, Selection
-from streamproof.prove.plan.planning import live, standard
+from streamproof.prove.plan.planning import FAULT_FREE, live, standard
 from streamproof.prove.record.steps import timeline
+from streamproof.report import explain
 from unit.prove.record.recorder import LAYOUT, Recorder
 
 
@@ -46,6 +47,22 @@ def test_on_services_a_live_crash_proves_all_names_of_its_disk(recording: Any) -
 
 def test_a_crash_that_did_not_fire_proves_nothing(recording: Any) -> None:
     assert set(proved_by(recording, live(recording.steps, []), fired=False).values()) == {None}
+
+
+def test_the_scenario_that_is_looked_into_is_the_one_that_the_report_shows_first(recording: Any) -> None:
+    recorded = [*standard(recording.steps), *live(recording.steps, [])]
+    outcomes: Any = [SimpleNamespace(plan=plan) for plan in reversed(recorded)]
+    reported: Any = [
+        {"id": one.plan.id, "verdict": "fail", "phase": str(one.plan.step.phase), "batch": one.plan.step.batch} for one in outcomes
+    ]
+
+    first = first_to_read(outcomes)
+
+    assert first is not None
+    assert first.plan.id == explain.worst_first({"scenarios": reported})[0]["id"]  # type: ignore[typeddict-item]
+    without_a_fault: Any = SimpleNamespace(plan=FAULT_FREE)
+    assert first_to_read([*outcomes, without_a_fault]) is without_a_fault
+    assert first_to_read([]) is None
 
 
 def test_the_command_of_a_quick_plan_names_it_and_a_replay_takes_the_standard_one() -> None:

@@ -460,3 +460,39 @@ def test_whatever_stops_the_preparation_ends_what_runs_beside_it(
         proof.prepare()
     assert time.monotonic() - began < 10
     assert bool(ended) is jvm
+
+
+# -- a look into a scenario
+
+
+def looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *results: ChildResult | Exception) -> tuple[bool, list[str]]:
+    """Whether the job came back, and what was looked at, in its order."""
+    made, seen = executor(monkeypatch, Scenarios(tmp_path, *results)), list[str]()
+
+    def look(side: str) -> Any:
+        return lambda folder: seen.append(f"{side} {folder.name} {folder.is_dir()}")
+
+    recordings: Any = {"default": SimpleNamespace(name="default")}
+    came_back = made.look_into(PLAN, recordings, look("crash"), look("after"))
+    assert list(tmp_path.iterdir()) == [], "nothing of it stays"
+    made._run(PLAN, recordings)
+    return came_back, seen
+
+
+def test_a_scenario_is_looked_into_as_the_crash_has_left_it_and_after_the_recovery(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came_back, seen = looked_into(tmp_path, monkeypatch, ChildResult(), ChildResult())
+
+    assert (came_back, seen) == (True, ["crash s00001 True", "after s00001 True"]), "the next run is not looked into"
+
+
+@pytest.mark.parametrize("ended", [ChildResult("schema-changed", "the job stops"), FILES], ids=["stops", "machine"])
+def test_of_a_job_that_does_not_come_back_there_is_the_crash_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: ChildResult
+) -> None:
+    runs = 3 if ended is FILES else 1
+    came_back, seen = looked_into(tmp_path, monkeypatch, *[ended] * runs, ChildResult())
+
+    assert not came_back
+    assert {line.partition(" ")[0] for line in seen} == {"crash"}

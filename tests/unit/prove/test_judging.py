@@ -21,7 +21,7 @@ from streamproof.prove.checkers import (
 )
 from streamproof.prove.faults.on_files import NotMet, Unmet
 from streamproof.prove.judging import Outcome, broken, judged, not_met, stopped
-from streamproof.prove.plan.planning import Mode, ScenarioPlan
+from streamproof.prove.plan.planning import FAULT_FREE, Mode, ScenarioPlan
 from streamproof.prove.process.task import ChildResult
 
 PLAN = ScenarioPlan("fault-free", Mode.IMAGE, "process-death", None, None)
@@ -80,7 +80,7 @@ def test_a_value_that_only_a_crash_makes_wrong_names_the_state_outside(sound_wit
         ("exactly-once", exactly_once.Code.PUBLISHED_AGAIN, "appends-on-replay"),
         ("exactly-once", exactly_once.Code.COUNTED_AGAIN, "state-outside-the-checkpoint"),
         ("exactly-once", exactly_once.Code.COUNTED_WRONGLY, "state-outside-the-checkpoint"),
-        ("exactly-once", exactly_once.Code.LOST, "marked-done-before-durable"),
+        ("exactly-once", exactly_once.Code.LOST, "partial-read"),
         ("exactly-once", exactly_once.Code.NO_TRACE, None),
         ("pacing", pacing.Code.TRIED_WITHOUT_PAUSE, "retry-storm"),
         ("late-routing", side_rows.Code.NOT_DELIVERED, "late-bound-of-its-own"),
@@ -96,6 +96,18 @@ def test_the_page_to_read_on_goes_by_the_code_and_not_by_the_words(check: str, c
     outcome = Outcome(PLAN, True, [CheckResult(check, Verdict.FAIL, (finding,), 1)], 1.0)
 
     assert outcome.as_dict("again", sound_without_fault=True)["read_on"] == (f"docs/incidents/{page}.md" if page else None)
+
+
+def test_rows_that_are_lost_without_a_fault_too_were_not_lost_by_a_crash() -> None:
+    lost = CheckResult("exactly-once", Verdict.FAIL, (Finding(exactly_once.Code.LOST, None, "is lost"),), 1)
+
+    crash = ScenarioPlan("id", Mode.LIVE, "process-death", StepName.parse("stage/manifest@1:after"))
+
+    def read_on(plan: ScenarioPlan, *, sound: bool) -> str:
+        return str(Outcome(plan, True, [lost], 1.0).as_dict("again", sound_without_fault=sound)["read_on"])
+
+    assert read_on(crash, sound=True) == "docs/incidents/marked-done-before-durable.md"
+    assert read_on(crash, sound=False) == read_on(FAULT_FREE, sound=False) == "docs/incidents/partial-read.md"
 
 
 def test_a_finding_that_knows_its_cause_names_the_page_by_itself() -> None:

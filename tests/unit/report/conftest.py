@@ -216,6 +216,132 @@ def build_red(failing: int = 7) -> Report:
     return report
 
 
+def story(scenario: str, *lines: tuple[str, str]) -> list[list[str]]:
+    """The way of an event in lines, as a report has it."""
+    return [["scenario", scenario], ["arrived", "row 1,515 of part-3-1.json of trades, read by batch 3"], *map(list, lines)]
+
+
+def build_followed() -> Report:
+    """The red report with events and rows that are told one by one, and without a smallest scenario."""
+    report = build_red()
+    failed, event = "publish/exposure@3:after", "t-014014"
+    wrong = "its row is in exposure 2 times, by batch 3; the model has 1"
+    sample = [point for point in report["event_time"]["points"] if point["fate"] in ("late", "rejected", "emitted")][::40][:40]
+    row = "client c17 · window_start 2026-03-02 09:01:00 · exposure 48,210.50 · trades 31"
+    report["followed"] = {
+        "events": [
+            {
+                "trace": event,
+                "called": f"trade {event}",
+                "scenario": failed,
+                "named": True,
+                "ends": f"WRONG: {wrong}",
+                "lines": story(failed, ("in window", "c17 09:01:00-09:01:30 with 30 others"), ("WRONG", wrong)),
+            },
+            {
+                "trace": "t-020000",
+                "called": "trade t-020000",
+                "scenario": failed,
+                "named": True,
+                "ends": f"WRONG: {wrong}",
+                "lines": story(failed, ("WRONG", wrong)),
+            },
+            *(
+                {
+                    "trace": point["event"],
+                    "called": f"trade {point['event']}",
+                    "scenario": "fault-free",
+                    "named": False,
+                    "ends": f"left by {point['fate']} at window in batch {point['batch']}",
+                    "lines": story("a run without a fault", ("left by", f"{point['fate']} at window")),
+                }
+                for point in sample
+            ),
+        ],
+        "rows": [
+            {
+                "output": "exposure",
+                "scenario": failed,
+                "called": row,
+                "wrong": True,
+                "made_of": [event, "t-000001"],
+                "lines": [["scenario", failed], ["row", row], ["WRONG", "this row is in exposure 2 times; the model has 1"]],
+            }
+        ],
+        "of_events": EVENTS,
+        "of_rows": 4_310,
+        "masked": False,
+    }
+    return report
+
+
+SMALLEST: Any = {
+    "scenario": "publish/exposure@3:after",
+    "failed": "publish/exposure@0:after",
+    "crash": "the process dies after output exposure of batch 0 was published",
+    "finding": {"what": "trade t-014014 is counted twice", "code": "exactly-once/published-again", "event": "t-014014"},
+    "story": [["arrived", "row 1 of part-0-0.json, read by batch 0"], ["WRONG", "its row is in exposure 2 times; the model has 1"]],
+    "whole": {"events": EVENTS, "batches": BATCHES, "faults": 1},
+    "size": {"events": 2, "batches": 1, "faults": 1},
+    "events": [
+        {"batch": 0, "source": "trades", "trace": "t-014014", "record": '{"trade_id": "t-014014", "client": "c17", "notional": 12.5}'},
+        {"batch": 0, "source": "trades", "trace": "t-014901", "record": '{"trade_id": "t-014901", "client": "c02", "notional": 7.25}'},
+    ],
+    "use": {
+        "replay": "streamproof prove my_job --only publish/exposure@0:after --exactly my_job/.streamproof/runs/0007/smallest.json",
+        "test": "import streamproof as sp\n\nEVENTS = {...}\n\n\ndef test_risk_exposure():\n    assert sp.prove('my_job', exactly=EVENTS)\n",
+        "test_file": "my_job/.streamproof/runs/0007/test_smallest.py",
+        "events_file": "my_job/.streamproof/runs/0007/smallest.json",
+    },
+    "search": {
+        "tries": 12,
+        "seconds": 61.5,
+        "to_the_end": True,
+        "again": True,
+    },
+}  # fmt: skip
+"""What `streamproof shrink` adds to the red report."""
+
+
+def build_shrunk() -> Report:
+    """The same after `streamproof shrink`, with the state at the crash."""
+    report = build_followed()
+    report["smallest"] = copy.deepcopy(SMALLEST)
+    report["state"] = state()
+    return report
+
+
+def state() -> Any:
+    """Two operators: windows of which one is not as without a fault, and remembered ids that are the same as without one."""
+    windows = [
+        {"what": "changed", "key": [f"2026-03-02T09:01:{number:02d}.500000Z", f"c{number:02d}"], "unsound": number == 17,
+         "crash": [number, 12.5], "after": [number + 1, 12.5]}
+        for number in (17, *range(17), *range(18, 60))
+    ]  # fmt: skip
+    ids = [
+        {"what": "gone", "key": ["t-000001"], "crash": [], "after": None, "unsound": False},
+        {"what": "new", "key": ["t-000002"], "crash": None, "after": [], "unsound": False},
+    ]
+    return {
+        "scenario": "publish/exposure@3:after",
+        "recovered": True,
+        "masked": False,
+        "operators": [
+            {
+                "query": "exposure", "operator": 0, "word": "aggregate", "row": "open group",
+                "key": ["window_end", "client"], "values": ["records", "exposure"],
+                "crash": {"batch": 2, "rows": 300, "unread": ""}, "after": {"batch": 3, "rows": 310, "unread": ""},
+                "counts": {"changed": 300, "gone": 0, "new": 10, "same": 0, "missing": 0}, "unsound": 1, "rows": windows,
+            },
+            {
+                "query": "exposure", "operator": 1, "word": "deduplicate", "row": "key", "key": ["trade_id"], "values": [],
+                "crash": {"batch": 2, "rows": 1, "unread": ""}, "after": {"batch": 3, "rows": 1, "unread": ""},
+                "counts": {"changed": 0, "gone": 1, "new": 1, "same": 0, "missing": 0}, "unsound": 0, "rows": ids,
+            },
+        ],
+    }  # fmt: skip
+
+
 def build_unknown() -> Report:
     """A plan cut short by its time budget, with one checker that crashed and one fault that did not fire."""
     report = build_green()
@@ -255,6 +381,16 @@ def green() -> Report:
 @pytest.fixture
 def red() -> Report:
     return build_red()
+
+
+@pytest.fixture
+def followed() -> Report:
+    return build_followed()
+
+
+@pytest.fixture
+def shrunk() -> Report:
+    return build_shrunk()
 
 
 @pytest.fixture

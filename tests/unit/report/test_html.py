@@ -119,15 +119,16 @@ def test_two_thousand_scenarios_are_folded_and_the_page_stays_small(red):
     assert len(html.encode()) < 2_500_000
 
 
-def test_every_link_inside_the_page_has_an_end(red):
-    tags = Elements(render(red)).tags
+@pytest.mark.parametrize("kind", ["red", "followed", "shrunk"])
+def test_every_link_inside_the_page_has_an_end(kind, request):
+    tags = Elements(render(request.getfixturevalue(kind))).tags
     ids = [attrs["id"] for _, attrs in tags if "id" in attrs]
 
     assert len(ids) == len(set(ids))
     assert {attrs["href"][1:] for tag, attrs in tags if tag == "a"} <= set(ids)
 
 
-@pytest.mark.parametrize("kind", ["green", "red", "unknown", "empty"])
+@pytest.mark.parametrize("kind", ["green", "red", "followed", "shrunk", "unknown", "empty"])
 def test_it_asks_nothing_of_the_network_and_is_small(kind, request):
     html = render(request.getfixturevalue(kind))
 
@@ -147,7 +148,9 @@ def test_the_policy_allows_the_pages_own_script_and_no_other(green):
     assert "default-src 'none'" in policy
 
 
-def test_text_from_data_never_becomes_markup(red):
+@pytest.mark.parametrize("kind", ["red", "shrunk"])
+def test_text_from_data_never_becomes_markup(kind, request):
+    red = request.getfixturevalue(kind)
     plain, hostile = Elements(render(red)), Elements(render(attacked(red)))
 
     assert [tag for tag, _ in hostile.tags if tag in ("script", "img")] == ["script"]
@@ -189,6 +192,17 @@ def test_histories_that_scenarios_share_stand_once(green):
     assert len([attrs for attrs in page.with_class("names") if "id" in attrs]) == 1
 
 
+def test_events_of_the_picture_whose_stories_are_told_lead_to_them_within_the_page(followed):
+    html = render(followed)
+    svg = ET.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
+    links = [element for element in svg.iter() if element.tag.endswith("}a")]
+
+    assert len(links) == 42
+    assert {link.get("href") for link in links} <= {f"#e{number}" for number in range(42)}
+    assert all(set(link.keys()) == {"href", "tabindex"} for link in links)
+    assert "vega.github.io" not in html
+
+
 def test_the_picture_is_inside_with_the_pages_colours_and_the_lost_trade_named(red):
     html = render(red)
     svg = ET.fromstring(html[html.index("<svg") : html.index("</svg>") + 6])
@@ -215,7 +229,7 @@ def test_the_watermark_goes_across_before_it_goes_up(green):
 
 
 def test_events_far_off_are_counted_instead_of_flattening_the_picture(green):
-    drawn = picture.draw(green, [])
+    drawn = picture.draw(green, [], {})
 
     assert drawn.outside == sum(point["time_us"] == 0 or point["time_us"] > 4e15 for point in green["event_time"]["points"])
     assert f"{drawn.outside} lie outside the picture" in render(green)

@@ -1,5 +1,7 @@
 """Where an event went: the twins' outcomes of each batch, read along the tree, and beside them the rows that were found."""
 
+import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
@@ -41,6 +43,8 @@ class Follower:
 
     def __init__(self, kept: KeptQuery, events: Mapping[str, KeptEvent]) -> None:
         self.kept, self.story, self._events = kept, kept.story, events
+        self._of_model: dict[str, dict[str, list[tuple[int, Any]]]] = {}
+        self._counted: dict[str, Counter[str]] = {}
 
     @cached_property
     def operators(self) -> Sequence[str]:
@@ -224,6 +228,28 @@ class Follower:
             batch = self._batch_of_file.get(event.file)
             if batch is not None and batch["effective"] and trace not in left:
                 yield batch["batch"], trace
+
+    def given(self, output: Mapping[str, Any], row: Mapping[str, Any]) -> Sequence[tuple[int, Any]]:
+        """The rows of the model that a row that was found can be, each with the batch that gives it."""
+        if not self.story["nodes"]:
+            return ()
+        if output["sink"] not in self._of_model:
+            known = self._of_model[output["sink"]] = {}
+            for batch, wanted in self.expected_by_batch(output):
+                known.setdefault(self._name(wanted), []).append((batch, wanted))
+        return self._of_model[output["sink"]].get(self._name(row), ())
+
+    def times(self, output: Mapping[str, Any], row: Mapping[str, Any]) -> int:
+        """How often an output has a row that cannot be told from this one."""
+        if output["sink"] not in self._counted:
+            self._counted[output["sink"]] = Counter(map(self._name, output["rows"]))
+        return self._counted[output["sink"]][self._name(row)]
+
+    def _name(self, row: Any) -> str:
+        """What a row is known by, of the model or found: rows that match have one name."""
+        if not isinstance(row, str) and "of_window" in row:
+            return json.dumps([*row["of_window"][:2], row["number"] if "number" in row else row["of_window"][2]])
+        return json.dumps(self._identity(traces_of(row) if isinstance(row, str) else row.get("traces", ())))
 
     def matches(self, found: Mapping[str, Any], wanted: Any) -> bool:
         """Whether a row that was found is the one that the model has."""

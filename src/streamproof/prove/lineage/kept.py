@@ -190,12 +190,12 @@ class Kept:
         except OSError as problem:
             raise _damaged(about, str(problem)) from None
         FORMAT.require_known(number_in(text), str(about))
-        self._read: dict[str, Any] = {}
+        self._read: dict[str, Mapping[str, Any]] = {}
 
     @cached_property
     def events(self) -> Mapping[str, KeptEvent]:
         """All events by their traces."""
-        found = (KeptEvent(**{**each, "ids": tuple(each["ids"])}) for each in self._unpacked(self._folder / _EVENTS))
+        found = (KeptEvent(**{**each, "ids": tuple(each["ids"])}) for each in self._contents(self._folder / _EVENTS))
         return {event.trace: event for event in found}
 
     @cached_property
@@ -244,11 +244,15 @@ class Kept:
 
     def _part(self, name: str) -> Mapping[str, Any]:
         if name not in self._read:
-            self._read[name] = self._unpacked(self._folder / _PARTS / f"{name}.json.gz")
-        found: Mapping[str, Any] = self._read[name]
+            self._read[name] = self._unpacked(name)
+        return self._read[name]
+
+    def _unpacked(self, name: str) -> Mapping[str, Any]:
+        """A part, read afresh."""
+        found: Mapping[str, Any] = self._contents(self._folder / _PARTS / f"{name}.json.gz")
         return found
 
-    def _unpacked(self, path: Path) -> Any:
+    def _contents(self, path: Path) -> Any:
         try:
             return json.loads(gzip.decompress(path.read_bytes()))
         except (OSError, EOFError, ValueError) as problem:

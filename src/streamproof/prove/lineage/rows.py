@@ -6,7 +6,7 @@ The condition is SQLite's: the rows of an output are laid into a table in memory
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +36,8 @@ class Origin:
         The batch of the model that gives such a row; None where it gives none.
     agrees
         Whether the count and the hash sum that the row carries are those of the records; None where it carries none.
+    times, wanted
+        How often the output has this row, and how often the model.
     """
 
     query: str
@@ -46,6 +48,13 @@ class Origin:
     by: int | None = None
     agrees: bool | None = None
     batches: Mapping[str, int | None] = field(default_factory=dict)
+    times: int = 1
+    wanted: int = 1
+
+    @property
+    def doubled(self) -> bool:
+        """Whether the output has it more often than the model."""
+        return self.times > self.wanted
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -57,6 +66,8 @@ class Origin:
             "values": self.values,
             "given_by_batch": self.by,
             "agrees": self.agrees,
+            "times": self.times,
+            "times_in_the_model": self.wanted,
             "events": [{"trace": trace, "batch": self.batches.get(trace)} for trace in self.traces],
         }
 
@@ -85,7 +96,7 @@ def origins(followers: Sequence[Follower], condition: str, output: str | None = 
             except sqlite3.Error as problem:
                 problems[held["sink"]] = str(problem)
                 continue
-            found += [_origin(follower, held, held["rows"][place]) for place in places]
+            found += [origin_of(follower, held, held["rows"][place]) for place in places]
     if not looked_at:
         raise _no_output(followers, output or "")
     if len(problems) == looked_at:
@@ -134,8 +145,10 @@ def _cell(shown: Any) -> Any:
     return json.dumps(shown)
 
 
-def _origin(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any]) -> Origin:
-    given = next(_given(follower, held, row), None)
+def origin_of(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any]) -> Origin:
+    """Where a row of an output (one of `follower.kept.outputs`) came from."""
+    found = follower.given(held, row)
+    given = found[0] if found else None
     carried = row.get("traces", ())
     traces = tuple(traces_of(given[1])) if given is not None else tuple(carried)
     vouched = agrees(row, given[1]) if given is not None and "of_window" in row else None
@@ -149,16 +162,9 @@ def _origin(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any])
         given[0] if given is not None else None,
         vouched,
         batches,
+        1 if given is None else follower.times(held, row),
+        max(1, len(found)),
     )
-
-
-def _given(follower: Follower, held: Mapping[str, Any], row: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
-    """The rows of the model that a row can be, each with the batch that gives it."""
-    if not follower.story["nodes"]:
-        return
-    for batch, wanted in follower.expected_by_batch(held):
-        if follower.matches(row, wanted):
-            yield batch, wanted
 
 
 def _no_output(followers: Sequence[Follower], output: str) -> ConfigurationError:
@@ -209,4 +215,4 @@ def _no_row(followers: Sequence[Follower], condition: str, output: str | None) -
     )
 
 
-__all__ = ["Origin", "columns_of", "origins"]
+__all__ = ["Origin", "columns_of", "origin_of", "origins"]

@@ -125,8 +125,11 @@ class Run:
 
     def event(self, name: str) -> list[Traced]:
         """The events that a name means, each with its way; ConfigurationError if there is none."""
-        found = events_called(name, self.events)
-        elsewhere = self._elsewhere(found)
+        return self.traced(events_called(name, self.events))
+
+    def traced(self, found: Sequence[KeptEvent], *, others: bool = True) -> list[Traced]:
+        """Events, each with its way; the other scenarios are read once for all of them, without `others` not at all."""
+        elsewhere = self._elsewhere(found) if others else {event.trace: Elsewhere(0, (), ()) for event in found}
         known = all(follower.known for follower in self.followers)
         return [Traced(event, self._ways(self.followers, event), elsewhere[event.trace], known) for event in found]
 

@@ -54,7 +54,7 @@ def event_lines(traced: Traced, setting: Setting, events: Mapping[str, KeptEvent
 def row_lines(origin: Origin, setting: Setting, events: Mapping[str, KeptEvent]) -> Iterator[Line]:
     """Where a row came from."""
     names = _Names(events)
-    yield "row", _values(origin.values)
+    yield "row", values_in_words(origin.values)
     place = f"{origin.output}, {origin.row['in']}"
     yield "published", place + (f", given by batch {origin.by}" if origin.by is not None else "")
     if origin.traces:
@@ -63,6 +63,8 @@ def row_lines(origin: Origin, setting: Setting, events: Mapping[str, KeptEvent])
         yield "made of", "not known: the row carries no trace, and no model says which events make it"
     if origin.by is None and origin.traces:
         yield "WRONG", "the model has no such row"
+    if origin.doubled:
+        yield "WRONG", f"this row is in {origin.output} {origin.times} times; the model has {origin.wanted}"
     if origin.agrees is False:
         found, expected = origin.row["values"].get("_records"), len(origin.traces)
         yield "WRONG", f"the row was made of {found} records, the model has {expected} in it; their count or their hash sum differ"
@@ -132,7 +134,8 @@ def _window(window: Sequence[Any]) -> str:
     return f"{named} {shown(start_us)}-{shown(end_us)}".strip()
 
 
-def _values(values: Mapping[str, Any]) -> str:
+def values_in_words(values: Mapping[str, Any]) -> str:
+    """The first values of a row: "client c17 · trades 3 · 2 more columns"."""
     texts = []
     for name, value in list(values.items())[:_COLUMNS]:
         text = f"{value:,.2f}" if isinstance(value, float) else str(value)
@@ -225,7 +228,7 @@ def _remembered(moment: Moment, _: _Names) -> str:
 
 
 def _published(moment: Moment, _: _Names) -> str:
-    return f"{moment.about['output']}, {moment.about['in']}: {_values(moment.about['values'])}"
+    return f"{moment.about['output']}, {moment.about['in']}: {values_in_words(moment.about['values'])}"
 
 
 def _replaced(moment: Moment, _: _Names) -> str:
@@ -347,4 +350,4 @@ def _elsewhere(elsewhere: Elsewhere) -> Iterator[Line]:
         yield "elsewhere", f"it ends alike in {'the' if elsewhere.others == 1 else 'all'} {others}"
 
 
-__all__ = ["event_lines", "headline", "instant", "row_lines", "scenario_lines"]
+__all__ = ["event_lines", "headline", "instant", "row_lines", "scenario_lines", "values_in_words"]

@@ -1,5 +1,6 @@
 """Shrinking from beginning to end: does it fail again, what is the least that fails, and does that fail again?"""
 
+import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from streamproof.core.clock import monotonic_seconds
 from streamproof.prove import events
+from streamproof.prove.lineage.kept import FOLDER, Keeper
 from streamproof.prove.options import Options
 from streamproof.prove.plan.planning import FAULT_FREE
 from streamproof.prove.scenario.exactly import Exactly
@@ -86,7 +88,7 @@ def shrunk(
     Parameters
     ----------
     folder
-        For what the tries write meanwhile.
+        For what the tries write meanwhile. What it takes to follow the events of the smallest scenario stays there.
     end
         Is set by whoever wants it to end: what is smallest by then is the result.
 
@@ -129,7 +131,8 @@ def shrunk(
         reduction.guess(_guesses(whole, everything, asked.finding))
         done = reduction.run()
         found, seconds = reduction.smallest, monotonic_seconds() - started
-        again = not end.is_set() and tries.fails(found)
+        shutil.rmtree(folder / FOLDER, ignore_errors=True)  # of a scenario that was shrunk before
+        again = not end.is_set() and tries.fails(found, Keeper(folder / FOLDER))
         listener(events.Finished())
         return Shrunk(
             size,

@@ -8,8 +8,9 @@ from streamproof.errors import ConfigurationError, JvmGone, MachineShort, Stream
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.execution import Executor
 from streamproof.prove.judging import Outcome
+from streamproof.prove.lineage.kept import Keeper
 from streamproof.prove.plan.alike import alike
-from streamproof.prove.plan.planning import FAULT_FREE, ScenarioPlan, chosen
+from streamproof.prove.plan.planning import FAULT_FREE, ScenarioPlan, chosen, in_words
 from streamproof.prove.record.recording import Recording
 from streamproof.prove.session import Session
 from streamproof.prove.shrink.kept import Kept, Smaller, Whole
@@ -34,10 +35,11 @@ class SameFinding:
 
 @dataclass(frozen=True)
 class Failed:
-    """A part that fails: the id of its scenario, and its finding."""
+    """A part that fails: the id of its scenario, its finding, and in words its fault, empty where it has none."""
 
     scenario: str
     finding: Finding
+    crash: str = ""
 
 
 @dataclass
@@ -71,8 +73,8 @@ class Tries:
     _number: int = 0
     _plan: ScenarioPlan | None = None
 
-    def fails(self, kept: Kept) -> bool:
-        """Whether a part fails with the same finding. A part that the job cannot be run on does not.
+    def fails(self, kept: Kept, keeper: Keeper | None = None) -> bool:
+        """Whether a part fails with the same finding. A part that the job cannot be run on does not. `keeper` keeps where its events went.
 
         Raises
         ------
@@ -82,7 +84,7 @@ class Tries:
         self._number += 1
         smaller = self.whole.of(kept)
         try:
-            with self.session.trying(self.preparation.exactly(smaller.exactly), f"try-{self._number:04d}") as executor:
+            with self.session.trying(self.preparation.exactly(smaller.exactly), f"try-{self._number:04d}", keeper) as executor:
                 outcome = self._outcome(executor, kept, smaller)
                 if not executor.subject.engine.alive:
                     raise JvmGone("The JVM ended while a scenario was shrunk.", remedy="Shrink it again.")
@@ -95,7 +97,7 @@ class Tries:
             return False
         found = self.wanted.of(outcome.checks) if outcome is not None else None
         if outcome is not None and found is not None:
-            self.failed[kept] = Failed(outcome.plan.id, found)
+            self.failed[kept] = Failed(outcome.plan.id, found, in_words(outcome.plan) if kept.fault else "")
         return found is not None
 
     def _outcome(self, executor: Executor, kept: Kept, smaller: Smaller) -> Outcome | None:

@@ -82,6 +82,11 @@ class Subject(ABC):
     rare = RARE
     """The settings of its second recording, which make the rare things happen."""
 
+    @property
+    def masked(self) -> bool:
+        """Whether values of its rows are somebody's, and may stand in no report."""
+        return False
+
     # -- where it runs
 
     @property

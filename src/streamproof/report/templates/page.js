@@ -115,9 +115,26 @@
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   };
 
+  // A story is told where it was asked for, and goes when it is asked for again. From a list of names, or the picture, it is gone to.
+  const tell = (link) => {
+    const story = byId(link.getAttribute("href").slice(1)), place = link.closest("li, dd, p:not(.made-of)");
+    if (!story || !place) return false;
+    const there = [...place.children].find((child) => child.dataset.of === story.id);
+    if (there) { there.remove(); link.setAttribute("aria-expanded", "false"); return true; }
+    const box = element("span", "told-here"), copy = story.cloneNode(true);
+    copy.removeAttribute("id");
+    box.dataset.of = story.id;
+    box.append(copy);
+    place.append(box);
+    link.setAttribute("aria-expanded", "true");
+    return true;
+  };
+
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
     if (!target) return;
+    const link = target.closest("a.story-of");
+    if (link && !event.ctrlKey && !event.metaKey && tell(link)) { event.preventDefault(); return; }
     const button = target.closest("button.copy"), cell = target.closest("#cells a.c"), jump = target.closest("a.to");
     if (button) { copy(button); return; }
     if (target.closest("button.close")) { close(); return; }
@@ -130,8 +147,9 @@
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(); });
 
   const reveal = () => {
-    const row = /^#s\d+$/.test(location.hash) ? byId(location.hash.slice(1)) : null;
+    const found = /^#[ser]\d+$/.test(location.hash) ? byId(location.hash.slice(1)) : null, row = found && found.closest("details");
     if (!row) return;
+    row.hidden = false;
     const fold = row.closest("details.fold");
     if (fold) fold.open = true;
     row.open = true;
@@ -140,6 +158,18 @@
   addEventListener("hashchange", reveal);
   document.addEventListener("toggle", (event) => { if (event.target.open && event.target.classList.contains("s")) put(event.target); }, true);
   reveal();
+
+  // One search for each list or table: what does not fit is hidden.
+  all(".search").forEach((search) => {
+    const box = search.querySelector("input"), said = search.querySelector("output");
+    const rows = all(box.dataset.in + " [data-find]"), texts = rows.map((row) => row.textContent.toLowerCase());
+    search.hidden = false;
+    box.addEventListener("input", () => {
+      const words = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+      rows.forEach((row, index) => { row.hidden = !words.every((word) => texts[index].includes(word)); });
+      said.textContent = words.length ? rows.filter((row) => !row.hidden).length + " of " + rows.length : "";
+    });
+  });
 
   const filter = byId("filter"), buttons = all(".choose button"), rows = all("details.s"), folds = all("details.fold");
   if (filter) {

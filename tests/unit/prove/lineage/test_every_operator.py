@@ -77,3 +77,15 @@ def test_p9_a_pair_of_a_join_is_told_by_both_records_and_who_is_alone_leaves(tmp
     assert [moment.about["side"] for moment in alone.moments if moment.kind is Kind.LEFT] == ["unmatched:left"]
     (waiting,) = run.event("l-3")[0].ways
     assert Kind.WAITS in [moment.kind for moment in waiting.moments]
+
+
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
+def test_a_row_is_looked_up_by_a_name_that_those_have_that_match(tmp_path: Path, history: History) -> None:
+    for follower in run_of(tmp_path, {FAULT_FREE: history}).followers:
+        for output in follower.kept.outputs:
+            expected = list(follower.expected_by_batch(output))
+            for row in output["rows"]:
+                matching = [(batch, wanted) for batch, wanted in expected if follower.matches(row, wanted)]
+                assert list(follower.given(output, row)) == matching
+                if matching:
+                    assert follower.times(output, row) == sum(follower.matches(one, matching[0][1]) for one in output["rows"])

@@ -45,7 +45,7 @@ class Stand:
         return self
 
     @contextmanager
-    def trying(self, preparation: Any, name: str) -> Iterator["Stand"]:
+    def trying(self, preparation: Any, name: str, keeper: Any = None) -> Iterator["Stand"]:
         yield self
 
     def foresee(self) -> None:

@@ -79,6 +79,10 @@ class PysparkSubject(Subject):
         self.noun = next(iter(self.given.offered), "event")
         self._references = References(self, self._read)
 
+    @property
+    def masked(self) -> bool:
+        return self.terms.masked
+
     # -- where it runs
 
     @property
