@@ -17,6 +17,7 @@ FLAT = {
     "report/shape.py:ScenarioEntry": "a scenario in report.json",
     "core/manifest.py:Manifest": "a manifest, as it lies in the checkpoint (R30)",
     "config/sources.py:KafkaSource": "[source.NAME], as the user writes it",
+    "runtime/watching/events.py:BatchCommitted": "a line of `run --events`, as programs read it",
     "runtime/watching/result.py:RunResult": "what a run gives to whoever has called it: its names are those of the guide",
     "prove/subjects/pyspark/preparation.py:Wanted": "what a user says of a PySpark job: a field for each word of the command",
 }

@@ -90,6 +90,7 @@ def test_it_shows_every_part_and_nothing_runs_over(looked_at, width, scheme):
         assert page.locator(".part.emitted .value").inner_text() == "9,680"
         assert page.locator(".batch").count() == 12
         assert page.locator(".batch.now").inner_text().startswith("#11\nin work for")
+        assert "Readers get records of trades 4.2 s after their event time" in page.locator(".age").inner_text()
         assert "1,484 further partitions" in page.locator("main").inner_text()
         assert "Only the 1,000 partitions with the most to read" in page.locator("main").inner_text()
         assert page.locator(".trouble .todo").inner_text().startswith("Start the store")
@@ -246,6 +247,7 @@ def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path
         job.feed([event("late", 5)])  # behind the watermark of the batch before
         page.locator(".part.late .value", has_text="1").wait_for(timeout=60_000)
         page.get_by_text(re.compile(r"#\d+.*most of it (work|plan|publish|stage|commit) · \d")).first.wait_for()
+        page.get_by_text("Readers get records of events").wait_for()
         seen = page.locator("main").inner_text()
         run.process.send_signal(signal.SIGTERM)
         word(page, "Ended")

@@ -174,7 +174,7 @@ def run(
                     accept_lateness=accept_lateness,
                     accept_missing=accept_missing,
                     replay_last=replay_last,
-                    latency=metrics is not None,
+                    latency=metrics is not None or live is not None,
                     end=end,
                     listener=[keep_result, shown, *watching, *looking],
                     log=log,

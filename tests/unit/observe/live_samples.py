@@ -18,6 +18,7 @@ from streamproof.runtime.watching.events import (
     SparkStarting,
 )
 from streamproof.runtime.watching.figures import OperatorState
+from streamproof.runtime.watching.latency import Latency, Since
 from streamproof.runtime.watching.result import QueryAccount
 
 NINE = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -83,6 +84,7 @@ def committed(batch: int, query: str = "sums", *, partitions: int = 2, slow: int
             OperatorState("dedupeWithinWatermark", None, 1_000, 900, 9_000_000, 1_100_000 + 20_000 * batch),
         ],
         newest_event=NINE + timedelta(seconds=30 * batch),
+        latency=[Latency("trades", Since.EVENT, 1_000, 4_200, 9_800, 15_300, 21_000)],
     )
 
 

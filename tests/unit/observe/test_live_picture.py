@@ -190,6 +190,14 @@ def test_a_thousand_queries_and_outputs_are_bounded_and_it_says_so(told):
     assert len(shown["troubles"]) == troubles.MOST
 
 
+def test_how_old_records_were_when_readers_got_them_stays_until_another_batch_says_it(told):
+    told.story.tell(*started(), *batch(0), planned(1), replace(committed(1), latency=()))
+
+    assert query(told.now())["latency"] == [
+        {"source": "trades", "since": "event", "p50_ms": 4_200, "p95_ms": 9_800, "p99_ms": 15_300}
+    ]
+
+
 def test_the_size_of_a_state_and_its_growth_are_told_by_operator(told):
     told.story.run(batches=6)
 

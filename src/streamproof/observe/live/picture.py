@@ -10,11 +10,13 @@ from streamproof.observe.live.histories import Point, State, Topic, state_after,
 from streamproof.observe.live.troubles import Trouble, trouble_of, with_trouble
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.events import RunEvent
+from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount
 
 MOST_QUERIES = 50
 MOST_OUTPUTS = 50
 """Of one query."""
+MOST_LATENCIES = 20
 MOST_BATCHES = 12
 """Of one query, the last ones."""
 _CLOCK_JUMPS = timedelta(seconds=5)
@@ -107,6 +109,8 @@ class Query:
         The account since the checkpoint began, without what is in state.
     account
         The account as the end of the query has it; None before.
+    latency
+        How old records were when readers got them, of the newest batch that has said it.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Query:
     times: EventTimes = EventTimes()
     topics: tuple[Topic, ...] = ()
     state: tuple[State, ...] = ()
+    latency: tuple[Latency, ...] = ()
     outputs: Outputs = field(default_factory=Outputs)
 
     @property
@@ -301,6 +306,7 @@ def _committed(query: Query, event: events.BatchCommitted, at: Moment) -> Query:
         times=_times(query.times, event, at),
         topics=topics_after(query.topics, event.lag, at.steady),
         state=state_after(query.state, event.state, at.steady),
+        latency=tuple(event.latency[:MOST_LATENCIES]) or query.latency,
     )
 
 

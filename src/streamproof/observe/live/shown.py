@@ -89,6 +89,10 @@ def _query(query: Query, of: _Of) -> dict[str, Any]:
             "gap_seconds": _seconds(times.newest, times.watermark),
             "points": [[of.age(point.at), _millis(point.watermark), _millis(point.newest)] for point in times.points],
         },
+        "latency": [
+            {"source": each.source, "since": str(each.since), "p50_ms": each.p50_ms, "p95_ms": each.p95_ms, "p99_ms": each.p99_ms}
+            for each in query.latency
+        ],
         "topics": [_topic(topic, of) for topic in query.topics],
         "state": [_state(state, of) for state in query.state],
         "outputs": [{"name": name, "rows": rows} for name, rows in query.outputs.rows.items()],

@@ -57,9 +57,7 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs. `run` is the id of this start, `outputs` says by name where the rows go, `batch` is the first batch of this run,
-    `counts` the account of the batches before it, since the checkpoint began.
-    """
+    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it."""
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -226,9 +224,8 @@ class BatchCommitted(RunEvent):
         Of each partition of a topic, how much it had left to read.
     state
         Of each operator with state, what it holds now; first the one that is nearest the output.
-    latency
+    latency, newest_event
         Of each source how old its records were when readers got them, where that is measured; empty of a batch that waits for an output.
-    newest_event
         The newest event time of its rows, of the first source that has rows.
     """
 
@@ -316,8 +313,7 @@ class Emitter:
 
     def __init__(self, *listeners: Listener) -> None:
         self._listeners, self._lock = listeners, threading.RLock()
-        self._failed: dict[int, CodedNote] = {}
-        """By place of the listener."""
+        self._failed: dict[int, CodedNote] = {}  # by place of the listener
 
     @property
     def heard(self) -> bool:
