@@ -108,6 +108,7 @@ def main() -> None:
         missing = {what: place for what, place in places.items() if not (place / "commits" / "1").is_file()}
         if missing:
             builder = SparkSession.builder.appName("benchmark").config("spark.ui.enabled", "false")
+            builder = builder.config("spark.ui.showConsoleProgress", "false")
             spark = builder.config("spark.driver.memory", "3g").config("spark.sql.session.timeZone", "UTC").getOrCreate()
             spark.sparkContext.setLogLevel("OFF")
             rows = Path(scratch, "rows")

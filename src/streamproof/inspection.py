@@ -168,7 +168,7 @@ class StateTable:
 
             path = with_one_partition(Path(read.path), self.of, partition, read.batch, folder / "checkpoint")
             there = state_table(replace(read, path=str(path))).withColumn(PARTITION, F.lit(partition))
-            rows = self._filtered(there)
+            rows = self._filtered(there).localCheckpoint()  # read once, and not for this question and again for the answer
             if not rows.isEmpty():
                 return rows
         return self._filtered(state_table(read, self.variable))

@@ -17,7 +17,7 @@ from typing import Any
 
 import streamproof as sp
 from streamproof.errors import EnvironmentProblem, StreamproofError
-from versions.states import KINDS, Kind
+from versions.states import KINDS, MATCHED, Kind
 
 YES, NO_READER = "yes", "Spark has no reader"
 _HOUR_MS = 3_600_000
@@ -39,6 +39,8 @@ def differs(kind: Kind, checkpoint: Path) -> str:
     for name, (columns, wanted) in holds.items():
         number, _, variable = name.partition(" ")
         rows = found.operator(int(number), variable=variable or None).rows()
+        if MATCHED not in columns and (others := {key for row in rows for key in row} ^ {*columns, "partition"}):
+            return f"{name}: the columns differ by {sorted(others)}"
         there = Counter(_cells(row, columns, planned) for row in rows)
         expected = Counter(tuple(map(_cell, row)) for row in wanted)
         if there != expected:
@@ -58,7 +60,7 @@ def _cells(row: dict[str, Any], columns: Sequence[str], planned: Sequence[int]) 
 
 
 def _value(row: dict[str, Any], column: str, planned: Sequence[int]) -> Any:
-    if column == "matched of left":
+    if column == MATCHED:
         return row["matched"] if row["side"] == "left" else None
     value = row.get(column, f"no column {column}")
     if column == "expires_at" and isinstance(value, str) and _ms(value) - _HOUR_MS in planned:

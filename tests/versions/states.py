@@ -27,6 +27,8 @@ from a left row to its right one."""
 FIRST_OF_FILES = 1_700_000_000
 LIMIT = 10
 WRITTEN = "written"
+MATCHED = "matched of left"
+"""Whether a left row has met a partner; of a right one it does not matter."""
 _SCHEMA = "id string, client string, at timestamp, amount double"
 _PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 _FORMAT = "spark.sql.streaming.stateStore.checkpointFormatVersion"
@@ -163,7 +165,7 @@ def _pairs(*, matched: bool) -> Mapping[str, tuple[Sequence[str], Table]]:
         if one["at"] + timedelta(seconds=AFTER) > watermark
     ]
     rights = [("right", None, None, None, None, one, when) for one, when in right if when + timedelta(seconds=BEFORE) > watermark]
-    return {"0": (("side", "matched of left", "id", "client", "at", "rid", "rat"), [*lefts, *rights])}
+    return {"0": (("side", MATCHED, "id", "client", "at", "rid", "rat"), [*lefts, *rights])}
 
 
 def _totals() -> Mapping[str, tuple[Sequence[str], Table]]:

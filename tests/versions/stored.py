@@ -1,4 +1,4 @@
-"""Small checkpoints of older versions of Spark, kept in the repository: what `states.py` has written there, for the tests that run without these versions.
+"""Small checkpoints of several versions of Spark, kept in the repository: what `states.py` has written there, for the tests that run without these versions.
 
     python -m versions.stored build/versions/states
 
@@ -23,6 +23,9 @@ STORED = (
     ("4.0", "variables-in-pandas", "changelogs"),
     ("4.0", "variables-that-end", "ids-changelogs"),
     ("4.0", "windows", "ids"),
+    ("4.1", "join-3", "ids-changelogs"),
+    ("4.1", "variables-in-avro", "changelogs"),
+    ("4.3", "join-4", "changelogs"),
 )
 """Version, kind and store of each."""
 AT_MOST = 500_000

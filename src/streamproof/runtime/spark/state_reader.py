@@ -51,7 +51,7 @@ def require_state_reader(found: Inspection, operator: Operator) -> None:
         raise EnvironmentProblem(
             f"PySpark {installed} cannot read state: Spark has a reader for it since {_jvm.FIRST_TO_READ_STATE}.",
             required=f"What PySpark {_jvm.minor_version(installed)} has written, a later one reads. Without --operator and --rows no Spark is needed.",
-            remedy=f"Inspect it in an environment of its own: {_jvm.INSTALL}",
+            remedy=_elsewhere(_jvm.SPARK_VERSIONS[-1]),
         )
     gone = partitions_gone(found, operator)
     if gone:  # Spark reads the folders that there are
@@ -85,7 +85,13 @@ def require_no_newer_spark(found: Inspection, knows: Callable[[str], bool]) -> N
     raise EnvironmentProblem(
         f"Spark {wrote} or later has written {found.path}, and PySpark {installed} is installed.",
         required="An older Spark may take what it does not know in a state for something else. Without --operator and --rows no Spark is needed.",
-        remedy=f"Inspect it in an environment with a newer one: pip install 'pyspark=={_jvm.minor_version(wrote)}.*'",
+        remedy=_elsewhere(_jvm.minor_version(wrote)),
+    )
+
+
+def _elsewhere(version: str) -> str:
+    return (
+        f"Inspect it in another environment: python -m venv looking && looking/bin/pip install streamproof 'pyspark=={version}.*'"
     )
 
 
