@@ -251,7 +251,7 @@ def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path
         seen = page.locator("main").inner_text()
         run.process.send_signal(signal.SIGTERM)
         word(page, "Ended")
-    result = json.loads(run.output())
+    result = json.loads(run.printed)
 
     assert run.process.returncode == 143
     shown = {part.get_attribute("data-place"): part.locator(".value").inner_text() for part in page.locator(".part").all()}
@@ -266,7 +266,7 @@ def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path
 
 @contextlib.contextmanager
 def running(arguments: list[str], environment: dict[str, str], name: str = "run") -> Iterator[SimpleNamespace]:
-    """`streamproof ... --live 0`, ended with the test; `.output()` is what it has printed once it is over."""
+    """`streamproof ... --live 0`, ended with the test; `.printed` is what it has printed, once it is over."""
     command = [sys.executable, "-m", "streamproof.cli.main", *arguments]
     with tempfile.TemporaryFile("w+") as out:
         process = subprocess.Popen(command, env=environment, stdout=out, stderr=subprocess.PIPE, text=True)
@@ -278,8 +278,11 @@ def running(arguments: list[str], environment: dict[str, str], name: str = "run"
                 if found := re.search(rf"Live page of this {name}: (http://\S+)", line):
                     break
             assert found, said
-            yield SimpleNamespace(url=found[1], process=process, output=lambda: (out.seek(0), out.read())[1])
+            run = SimpleNamespace(url=found[1], process=process, printed="")
+            yield run
             process.wait(60)
+            out.seek(0)
+            run.printed = out.read()
         finally:
             process.kill()
             process.communicate(timeout=60)

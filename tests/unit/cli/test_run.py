@@ -33,8 +33,8 @@ from streamproof.runtime.watching.events import (
     QueryStarting,
     RunEnded,
     SparkStarting,
-    listeners_in,
 )
+from streamproof.runtime.watching.listeners import listeners_in
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from unit.cli.conftest import Clock
 
@@ -457,6 +457,7 @@ def test_the_ways_out_are_passed_on(ran):
         "accept_lateness": False,
         "accept_missing": False,
         "replay_last": False,
+        "latency": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True
 
