@@ -30,7 +30,7 @@ def look_at_logs(look: Look) -> None:
     for kind, means in (
         (
             OFFSETS,
-            "It says what the batch has read: without it the batch cannot be done again, nor the next one planned.",
+            "It says what the batch has read: without it the batch cannot be done again, nor the next one, which begins there.",
         ),
         (
             COMMITS,
@@ -44,7 +44,7 @@ def look_at_logs(look: Look) -> None:
             damage = look.damage(folder / path)
             if path in found.logs.torn or damage is not None:
                 says = f"{path} {damage or 'is cut short or damaged'}."
-                look.add(Harm.TORN, path, says, means, {int(name)})
+                look.add(Harm.TORN, path, says, means, _needing(kind, int(name), found))
         numbers = sorted({int(name) for name in list_names(folder / kind) if name.isdigit()})
         for before, after in pairwise(numbers):
             for number in range(before + 1, after):
@@ -52,8 +52,8 @@ def look_at_logs(look: Look) -> None:
                     Harm.GAP,
                     f"{kind}/{number}",
                     f"{kind}/{number} is not there, and the batches before and after it are.",
-                    "A start after a later batch does not need it; to this batch nobody can go back.",
-                    {number},
+                    f"{_NEXT if kind == OFFSETS else ''}A start after a later batch does not need it; to this batch nobody can go back.",
+                    _needing(kind, number, found),
                 )
     planned, committed = sorted(found.logs.planned), look.committed
     if committed and committed[-1] not in found.logs.planned and f"{OFFSETS}/{committed[-1]}" not in found.logs.torn:
@@ -76,6 +76,14 @@ def look_at_logs(look: Look) -> None:
                     f"A start does batch {planned[-1]} again and none before it: the state would lack what batch {number} has read.",
                     {number},
                 )
+
+
+def _needing(kind: str, batch: int, found: Inspection) -> set[int]:
+    """The batches after which no start is possible without a log of this batch: of two offset logs Spark reads where the newer one begins."""
+    return {batch, batch + 1} & {batch, *found.logs.planned} if kind == OFFSETS else {batch}
+
+
+_NEXT = "A start after the next batch reads it too, for where that one begins. "
 
 
 def look_at_order(look: Look) -> None:
