@@ -57,7 +57,6 @@ __all__ = [
     "sketch",
     "step",
     "tumbling",
-    "whereabouts",
 ]
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
@@ -85,7 +84,6 @@ _HOMES = {
     "sketch": "streamproof.stream.aggregates",
     "step": "streamproof.stream",
     "tumbling": "streamproof.stream",
-    "whereabouts": "streamproof.whereabouts",
 }
 
 

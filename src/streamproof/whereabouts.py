@@ -96,7 +96,7 @@ def whereabouts(
 ) -> Whereabouts:
     """Look for records in the outputs, the side outputs and the state of a job. It only reads.
 
-    `sp.whereabouts("my_job", "order = 'o-17'").found`
+    `whereabouts("my_job", "order = 'o-17'").found`
 
     Parameters
     ----------

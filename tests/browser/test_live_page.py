@@ -259,7 +259,7 @@ def test_a_real_job_is_on_the_page_from_its_start_to_its_end(looked_at, tmp_path
     assert {place: int(count) for place, count in shown.items()} == {place: account[place] for place in shown}
     assert result["account_input"] == 6
     assert "the account adds up" in page.locator("main").inner_text()
-    assert re.search(r"watermark 2026-01-05 09:0\d:\d\d UTC, 10.0 s before the newest event", seen), seen
+    assert re.search(r"watermark 2026-01-05 09:0\d:\d\d UTC, 10 s before the newest event", seen), seen
     assert re.search(r"0 stateStoreSave\s+\d+\s+[\d.]+ k?B", seen), seen
     assert "The run was asked to end." in page.locator("#why").inner_text()
 
