@@ -25,6 +25,8 @@ class Incident:
         What is proved.
     found_by
         The checker that must find it, and the code of its finding.
+    also
+        Codes that come with it by the same checker: a user who has not paid since the crash has no total any more.
     says
         Words of that finding.
     only
@@ -46,6 +48,7 @@ class Incident:
     inputs: tuple[str, ...] = ("clicks",)
     batches: int = 3
     conf: dict[str, str] = field(default_factory=dict)
+    also: frozenset[str] = frozenset()
 
     def __str__(self) -> str:
         return self.name
@@ -58,6 +61,7 @@ INCIDENTS = (
         ("exactly-once", "other-value"),
         "keeps PAID in the memory of the process",
         without_fault=False,
+        also=frozenset({"lost", "more-of-them"}),
     ),
     Incident(
         "join-without-a-time-bound",
@@ -104,7 +108,8 @@ def test_p14_an_incident_fails_by_the_checker_that_is_named(incident, tmp_path, 
     ]
 
     assert proof.verdict == "fail", proof
-    assert {(check, code) for check, code, _ in told} == {incident.found_by}
+    checker, _ = incident.found_by
+    assert {(check, code) for check, code, _ in told} == {incident.found_by, *((checker, code) for code in incident.also)}
     assert any(incident.says in said for _, _, said in told), told
     assert (proof.report["scenarios"][0]["verdict"] == "fail") is incident.without_fault
     if not incident.without_fault:
