@@ -33,7 +33,7 @@ def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_r
     topics.send(*SENT)
     heard = list[RunEvent]()
 
-    first = topics.run(5, listener=heard.append)
+    first = topics.run(5, listener=heard.append, latency=True)
     topics.send(event("c", 4), event("worse", 5, v=-2))
     result = topics.run(2)
 
@@ -55,6 +55,7 @@ def test_every_record_is_in_one_place_and_what_comes_later_is_read_by_the_next_r
     for each in (each for each in heard if isinstance(each, BatchCommitted)):
         assert list(each.phases_ms) == ["plan", "work", "stage", "publish", "commit"]
         assert each.phases_ms["work"] <= each.total_ms
+        assert each.latency == (), "asked for, as --metrics does, and not measured: it stops nothing"
         assert {(lag.source, lag.topic, lag.partition) for lag in each.lag} == {
             ("events", topics.read, number) for number in range(2)
         }
