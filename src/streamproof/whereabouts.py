@@ -3,7 +3,6 @@
 A proof gives each event an id and follows that (`prove/lineage`). A job in production has only what its records say themselves: their columns.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from streamproof.inspection import Checkpoint, inspect
 from streamproof.replay.diff.folders import LocalFolders
 from streamproof.replay.diff.sides import Rows, outputs_of
 from streamproof.runtime.binding.bind import bind
+from streamproof.runtime.spark.state_reader import in_a_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -189,15 +189,12 @@ class _Looking:
         from pyspark.errors import AnalysisException
         from pyspark.sql import functions as F
 
-        from streamproof import _jvm
-
         try:
             rows = frame.where(self._where)
         except AnalysisException as problem:
-            said = _jvm.plain(" ".join(str(problem).split())).partition(" == SQL ==")[0]
             columns = ", ".join(column for column in frame.columns if column != _BATCH)
             unknown = "UNRESOLVED_COLUMN" in (problem.getCondition() or "")
-            self.not_looked_at[name] = f"its columns are {columns}" if unknown else said
+            self.not_looked_at[name] = f"its columns are {columns}" if unknown else in_a_line(str(problem))
             return []
         options = {"ignoreNullFields": "false", "timestampFormat": _TIMES}
         texts = [row[0] for row in rows.select(F.to_json(F.struct("*"), options)).limit(self._limit + 1).collect()]
@@ -210,16 +207,13 @@ def _require_sql(spark: "SparkSession", where: str) -> None:
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.sql import functions as F
 
-    from streamproof import _jvm
-
     try:
         spark.range(0).select(F.expr(where))
     except AnalysisException as problem:  # of a column that is not there, too
         if not isinstance(problem, ParseException):
             return
-        said = re.sub(r"^\[[A-Z_.]+\] |\s*SQLSTATE: \w+", "", _jvm.plain(" ".join(str(problem).split())).partition(" == SQL ==")[0])
         raise ConfigurationError(
-            f'"{where}" is no condition: {said}',
+            f'"{where}" is no condition: {in_a_line(str(problem))}',
             required="A condition in SQL over columns of the outputs and of the state.",
             remedy="Such as --where \"order = 'o-17'\".",
         ) from problem

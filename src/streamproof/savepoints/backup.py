@@ -131,13 +131,9 @@ def _back_up(found: Inspection, to: Path, keep: int, say: Callable[[str], None])
 
 
 def _newest_sound(found: Inspection, seen: Verified) -> int:
-    """The newest batch that a start goes on after; Spark reads the plan of the batch before it too."""
-    harmed = {problem.path for problem in seen.problems}
-    sound = [
-        batch for batch in seen.sound if batch == 0 or (batch - 1 in found.logs.planned and f"{OFFSETS}/{batch - 1}" not in harmed)
-    ]
-    if sound:
-        return sound[-1]
+    """The newest batch that a start goes on after."""
+    if seen.sound:
+        return seen.sound[-1]
     if not found.logs.committed and not seen.problems:
         raise ConfigurationError(
             f"{found.path} has no batch that is committed.",

@@ -236,6 +236,18 @@ def test_old_versions_that_spark_has_removed_are_no_damage(tmp_path):
     assert (found.problems, found.sound) == ((), (2, 3, 4))
 
 
+def test_to_the_oldest_batch_that_spark_keeps_nobody_can_go_back(tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    for number in range(2):
+        (copy / "offsets" / str(number)).unlink()
+        (copy / "commits" / str(number)).unlink()
+
+    found = verified(copy)
+
+    assert found.problems == ()
+    assert found.sound == (3, 4), "a start after batch 2 reads where that begins, in the log of batch 1"
+
+
 def test_a_clock_that_was_set_back_is_no_damage(tmp_path):
     checkpoint = kafka_checkpoint(tmp_path / "c", [{"t": {"0": 3}}, {"t": {"0": 5}}], committed=2)
     log = checkpoint / "offsets" / "1"

@@ -95,7 +95,8 @@ def verify(found: Inspection, say: Callable[[str], None] = lambda _: None) -> Ve
     look_at_state(look)
     look_at_manifests(look)
     harmed = {one.batches for one in look.problems}
-    kept = [number for number in look.committed if number in found.logs.planned and number not in look.not_kept]
+    planned = found.logs.planned  # of two offset logs Spark reads at a start where the newer one begins
+    kept = [number for number in look.committed if {number, max(0, number - 1)} <= planned.keys() and number not in look.not_kept]
     sound = [number for number in kept if not any(batches is None or number in batches for batches in harmed)]
     newest = found.logs.newest
     best = max(sound, default=None)
