@@ -19,7 +19,7 @@ endif
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
 	@echo "make demo         prove a job with a mistake planted, then the correct one; leaves reports/demo/report.html; QUICK=1 and FULL=1 take fewer and all crash points"
-	@echo "make demo-services  an incident on Redis is caught, two examples are proved on real services, started for it"
+	@echo "make demo-services  an incident on Redis is caught, three examples are proved on real services, started for it; QUICK=1 by the quick plan"
 	@echo "make check        format, lint, types, architecture and unit tests: a minute and a quarter, no Spark"
 	@echo "make test         the tests, proofs and services included; FULL=1 takes the full tables too, PROCESSES=1 less memory; MEASURE=1 writes down how long they took"
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
@@ -60,7 +60,7 @@ demo: setup
 	@$(RUN) python examples/demo.py --plan '$(if $(FULL),all,$(if $(QUICK),quick,two batches))'
 
 demo-services: setup
-	@$(RUN) python examples/demo_services.py
+	@$(RUN) python examples/demo_services.py $(if $(QUICK),--quick)
 
 check: setup
 	@$(RUN) ruff format --check --quiet .
