@@ -7,9 +7,10 @@ with checksums; `streamproof lab` starts them from the command line.
 from streamproof.lab.api import PaymentsApi
 from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.postgres import Postgres
+from streamproof.lab.prometheus import Prometheus
 from streamproof.lab.redis import Redis
 from streamproof.lab.registry import Registry
 from streamproof.lab.spark import SparkCluster
 from streamproof.lab.toxiproxy import Toxiproxy
 
-__all__ = ["KafkaCluster", "PaymentsApi", "Postgres", "Redis", "Registry", "SparkCluster", "Toxiproxy"]
+__all__ = ["KafkaCluster", "PaymentsApi", "Postgres", "Prometheus", "Redis", "Registry", "SparkCluster", "Toxiproxy"]

@@ -57,10 +57,10 @@ class Process:
         temporary: Path | None = None,
         environment: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self.name, self.log = name, log
-        log.parent.mkdir(parents=True, exist_ok=True)
+        self.name, self.log = name, log.absolute()  # the service may run elsewhere
+        self.log.parent.mkdir(parents=True, exist_ok=True)
         remove = [str(temporary)] if temporary else []
-        told = {"log": str(log), "command": [str(part) for part in command], "user": user, "remove": remove}
+        told = {"log": str(self.log), "command": [str(part) for part in command], "user": user, "remove": remove}
         self._guardian = subprocess.Popen(
             [sys.executable, "-S", "-E", str(_GUARDIAN), json.dumps(told)],
             stdin=subprocess.PIPE,
