@@ -44,6 +44,7 @@ class Code(StrEnum):
     STALE_TABLE = "stale-table"
     STATE_IN_MEMORY = "state-in-memory"
     STATE_OUTSIDE = "state-outside"
+    TIMER_IN_THE_PAST = "timer-in-the-past"
     UNBOUNDED_STATE = "unbounded-state"
     WALL_CLOCK = "wall-clock"
     ZERO_DELAY = "zero-delay"

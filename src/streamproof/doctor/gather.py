@@ -1,5 +1,6 @@
 """From a target to what there is to look at: configuration, steps, text, checkpoints, what the sources hold."""
 
+import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -16,7 +17,7 @@ from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.core.paths import display
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
-from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.program import Program, name_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.checks.rehearsal import Steps, rehearsing
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _PLAIN = "it is a plain PySpark job, which has none"
 _ONLY_CHECKPOINT = "the target is a checkpoint"
-_NO_PLAN = "Spark was not asked: --plan does so, for plain PySpark jobs"
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,33 @@ def _of_checkpoint(folder: Path, asked: Asked) -> Patient:
 def _of_text(target: str, asked: Asked) -> Patient:
     file, _, function = target.rpartition(":") if ":" in target else (target, "", "")
     program = Program.of(Path(file), function)
-    missing = {Part.CONFIGURATION: _PLAIN, Part.STEPS: _PLAIN, Part.HOLDINGS: _PLAIN, Part.PLAN: _NO_PLAN}
-    patient = Patient(target, programs=[program], outage=asked.outage, missing=missing)
+    programs = [program] if function else _without_entry(program)
+    missing = dict.fromkeys((Part.CONFIGURATION, Part.STEPS, Part.FOLDERS, Part.SERVICES), _PLAIN)
+    patient = Patient(target, programs=programs, outage=asked.outage, missing=missing)
     named = [asked.checkpoint] if asked.checkpoint is not None else [Path(text) for text in _local(program)]
     return _with_checkpoints(
         patient, named, ", ".join(map(str, named)) or "a folder that the text does not name; --checkpoint DIR does"
     )
+
+
+def _without_entry(program: Program) -> list[Program]:
+    """A script as a whole; of a file that starts no query each function that makes a DataFrame of DataFrames, and that no other one calls."""
+    if any(isinstance(node, ast.Attribute) and node.attr == "writeStream" for node in ast.walk(program.tree)):
+        return [program]
+    used = {node.id for node in ast.walk(program.tree) if isinstance(node, ast.Name)}
+    makers = [
+        node.name
+        for node in program.tree.body
+        if isinstance(node, ast.FunctionDef)
+        and node.name not in used
+        and any(_is_frame(one.annotation) for one in node.args.args)
+        and _is_frame(node.returns)
+    ]
+    return [Program(program.path, name, program.tree) for name in makers] or [program]
+
+
+def _is_frame(annotation: ast.expr | None) -> bool:
+    return annotation is not None and any(name_of(node) == "DataFrame" for node in ast.walk(annotation))
 
 
 def _local(program: Program) -> Iterator[str]:
@@ -104,12 +125,12 @@ def _of_job(target: str, asked: Asked) -> Patient:
         programs = list(_programs(config))
         holdings, unasked = _holdings(config, services=asked.services)
         found = rehearsed()
-    missing = {Part.PLAN: _NO_PLAN}
+    missing: dict[Part, str] = {}
     if not found.steps:
         why = found.not_called or (found.problem.splitlines() or ["it gives no steps"])[0]
         missing[Part.STEPS] = redact(f"the job could not be called without Spark ({why}); streamproof check says more")
-    if unasked and not holdings:
-        missing[Part.HOLDINGS] = f"{' and '.join(unasked)} {'is' if len(unasked) == 1 else 'are'} on a service: --services asks it"
+    if unasked:
+        missing[Part.SERVICES] = unasked
     patient = Patient(target, config, found.steps, programs, (), holdings, outage=asked.outage, missing=missing)
     if asked.checkpoint is not None:
         return _with_checkpoints(patient, [asked.checkpoint], str(asked.checkpoint))
@@ -150,17 +171,21 @@ def _with_checkpoints(patient: Patient, places: Sequence[Path], named: str) -> P
     return replace(patient, missing={**patient.missing, Part.CHECKPOINT: why_not})
 
 
-def _holdings(config: JobConfig, *, services: bool) -> "tuple[Mapping[str, Sequence[Holding]], list[str]]":
-    """By source what it holds now, and the sources that were not asked."""
+def _holdings(config: JobConfig, *, services: bool) -> "tuple[Mapping[str, Sequence[Holding]], str]":
+    """By source what it holds now, and in words why services were not asked, or did not answer."""
     from streamproof.connectors.sources import source_of
 
-    found, unasked = {}, []
+    found: dict[str, Sequence[Holding]] = {}
+    why = ""
     for name, table in config.source.items():
         if table.services and not services:
-            unasked.append(name)
+            why = f"{name} is on one, and it was not asked: --services does so"
             continue
-        found[name] = source_of(name, table, config.resolve).holding()
-    return found, unasked
+        try:
+            found[name] = source_of(name, table, config.resolve).holding()
+        except StreamproofError as problem:
+            why = redact(problem.message)
+    return found, why
 
 
 def shown_target(patient: Patient) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from streamproof.checkpoint.inspection import Inspection
     from streamproof.config import JobConfig
     from streamproof.connectors.source import Holding
-    from streamproof.doctor.planned import PlannedState
     from streamproof.doctor.text.program import Program
     from streamproof.runtime.checks.rehearsal import Steps
 
@@ -24,8 +23,8 @@ class Part(StrEnum):
     STEPS = "steps of the job"
     TEXT = "Python text"
     CHECKPOINT = "checkpoint"
-    HOLDINGS = "what the sources hold"
-    PLAN = "plan of Spark"
+    FOLDERS = "folders of the sources"
+    SERVICES = "services of the sources"
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,7 @@ class Patient:
     checkpoints
         Those that are there, one for each query.
     holdings
-        By source what it holds now.
-    plan
-        What keeps state by Spark's own plan.
+        By source what it holds now: folders, and topics where services were asked.
     outage
         How long the job must be able to stand still without losing anything.
     missing
@@ -56,7 +53,6 @@ class Patient:
     programs: "Sequence[Program]" = ()
     checkpoints: "Sequence[Inspection]" = ()
     holdings: "Mapping[str, Sequence[Holding]]" = field(default_factory=dict)
-    plan: "Sequence[PlannedState]" = ()
     outage: timedelta = timedelta(days=1)
     missing: Mapping[Part, str] = field(default_factory=dict)
 

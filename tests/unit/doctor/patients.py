@@ -75,7 +75,7 @@ def ours(
     )
     config = load(folder)
     programs = [Program.of(config.entry_file, config.name)]
-    missing = {Part.PLAN: "not here", **({} if checkpoints else {Part.CHECKPOINT: "not here"})}
+    missing = {} if checkpoints else {Part.CHECKPOINT: "not here"}
     holdings = {"clicks": [holding]} if holding is not None else {}
     steps = [Steps("out", ("clicks",), tuple(keeping), tuple(tables))]
     return Patient(str(folder), config, steps, programs, checkpoints, holdings, missing=missing)

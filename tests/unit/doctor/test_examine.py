@@ -38,14 +38,14 @@ def test_notes_alone_are_sound():
 
 
 def test_what_is_not_there_is_not_looked_at_and_said():
-    patient = Patient("x", missing={Part.CHECKPOINT: "there is none", Part.PLAN: "nobody asked"})
+    patient = Patient("x", missing={Part.CHECKPOINT: "there is none", Part.SERVICES: "nobody asked"})
     wanting = mistake(Code.MISSED_TRIGGER, Severity.STOP, Part.CHECKPOINT)
 
     found = examine(patient, [wanting])
 
     assert not found.findings
     assert [(one.code, one.needs) for one in found.skipped] == [(Code.MISSED_TRIGGER, (Part.CHECKPOINT,))]
-    assert found.as_dict()["missing"] == {"checkpoint": "there is none", "plan": "nobody asked"}
+    assert found.as_dict()["missing"] == {"checkpoint": "there is none", "services": "nobody asked"}
 
 
 def test_one_way_that_can_be_taken_is_enough():

@@ -190,6 +190,9 @@ _JUDGES: Mapping[str, Callable[[Flow, Call], Iterator[Symptom]]] = {
     "applyInPandasWithState": _groups,
 }
 
+STATEFUL = (*_JUDGES, "dropDuplicatesWithinWatermark")
+"""The calls that keep state."""
+
 UNBOUNDED_STATE = Mistake(
     Code.UNBOUNDED_STATE,
     "unbounded state",

@@ -68,7 +68,7 @@ class Program:
     @cached_property
     def imports(self) -> Mapping[str, str]:
         """What each imported name is in full: {"F": "pyspark.sql.functions", "uuid4": "uuid.uuid4"}."""
-        found = {}
+        found: dict[str, str] = {}
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 found |= {
@@ -123,16 +123,21 @@ class Program:
     @cached_property
     def settings(self) -> Mapping[str, str]:
         """The settings of Spark that the text gives: `.config("spark.x", 1)`, `spark.conf.set("spark.x", "1")`, `.master("local")`."""
-        found = {}
+        return {name: value for _, name, value in self._set()}
+
+    def place_of_setting(self, name: str) -> Place:
+        """Where a setting of Spark is given."""
+        return next((self.place(call) for call, given, _ in self._set() if given == name), Place(self.path))
+
+    def _set(self) -> Iterator[tuple[ast.Call, str, str]]:
         for call in self.calls:
-            name = method_of(call)
-            if name in ("config", "set") and len(call.args) == 2:
+            method = method_of(call)
+            if method in ("config", "set") and len(call.args) == 2:
                 key, value = self.constant(call.args[0]), self.constant(call.args[1])
                 if key is not None and key.startswith("spark.") and value is not None:
-                    found[key] = value
-            elif name == "master" and call.args and (value := self.constant(call.args[0])) is not None:
-                found["spark.master"] = value
-        return found
+                    yield call, key, value
+            elif method == "master" and call.args and (value := self.constant(call.args[0])) is not None:
+                yield call, "spark.master", value
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The function that a node stands in, or the module."""
@@ -229,4 +234,6 @@ def _assignments(scope: Scope) -> Iterator[tuple[str, ast.expr]]:
             and node.value is not None
         ):
             yield node.target.id, node.value
+        elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+            yield node.optional_vars.id, node.context_expr
         waiting += ast.iter_child_nodes(node)
