@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from streamproof.connectors.source import Holding
 
 _PLAIN = "it is a plain PySpark job, which has none"
+_UNNAMED = "the text names no folder of this machine; --checkpoint DIR does"
 _ONLY_CHECKPOINT = "the target is a checkpoint"
 
 
@@ -87,9 +88,7 @@ def _of_text(target: str, asked: Asked) -> Patient:
     missing = dict.fromkeys((Part.CONFIGURATION, Part.STEPS, Part.FOLDERS, Part.SERVICES), _PLAIN)
     patient = Patient(target, programs=programs, outage=asked.outage, missing=missing)
     named = [asked.checkpoint] if asked.checkpoint is not None else [Path(text) for text in _local(program)]
-    return _with_checkpoints(
-        patient, named, ", ".join(map(str, named)) or "a folder that the text does not name; --checkpoint DIR does"
-    )
+    return _with_checkpoints(patient, named, f"there is none at {', '.join(map(str, named))}" if named else _UNNAMED)
 
 
 def _without_entry(program: Program) -> list[Program]:
@@ -133,8 +132,8 @@ def _of_job(target: str, asked: Asked) -> Patient:
         missing[Part.SERVICES] = unasked
     patient = Patient(target, config, found.steps, programs, (), holdings, outage=asked.outage, missing=missing)
     if asked.checkpoint is not None:
-        return _with_checkpoints(patient, [asked.checkpoint], str(asked.checkpoint))
-    return _with_checkpoints(patient, _places(config, found.steps), config.checkpoint)
+        return _with_checkpoints(patient, [asked.checkpoint], f"there is none at {asked.checkpoint}")
+    return _with_checkpoints(patient, _places(config, found.steps), _none_at(config))
 
 
 def _programs(config: JobConfig) -> Iterator[Program]:
@@ -153,7 +152,14 @@ def _places(config: JobConfig, steps: Sequence[Steps]) -> list[Path]:
     return [folder / name for name in names]
 
 
-def _with_checkpoints(patient: Patient, places: Sequence[Path], named: str) -> Patient:
+def _none_at(config: JobConfig) -> str:
+    if config.is_remote(config.checkpoint):
+        return f"{config.checkpoint} is in a store; copy it, and name the copy: --checkpoint DIR"
+    return f"there is none at {config.checkpoint}"
+
+
+def _with_checkpoints(patient: Patient, places: Sequence[Path], why_not: str) -> Patient:
+    """The same with the checkpoints that are there; without one, why not."""
     found: list[Inspection] = []
     problem = ""
     for place in places:
@@ -165,10 +171,7 @@ def _with_checkpoints(patient: Patient, places: Sequence[Path], named: str) -> P
     found = [one for one in found if one.batches]
     if found:
         return replace(patient, checkpoints=found)
-    why_not = problem or (
-        f"{named} is in a store; copy it, and name the copy: --checkpoint DIR" if is_remote(named) else f"there is none at {named}"
-    )
-    return replace(patient, missing={**patient.missing, Part.CHECKPOINT: why_not})
+    return replace(patient, missing={**patient.missing, Part.CHECKPOINT: problem or why_not})
 
 
 def _holdings(config: JobConfig, *, services: bool) -> "tuple[Mapping[str, Sequence[Holding]], str]":

@@ -7,7 +7,7 @@ from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import options_of, readers_of
 
-_OPTIONS = {"failondataloss": "false", "ignoremissingfiles": "true", "ignorecorruptfiles": "true"}
+_OPTIONS = {"failOnDataLoss": "false", "ignoreMissingFiles": "true", "ignoreCorruptFiles": "true"}
 _SETTINGS = {"spark.sql.files.ignoreMissingFiles": "true", "spark.sql.files.ignoreCorruptFiles": "true"}
 _WHAT = "What the source has lost is skipped without a word, and the job goes on."
 _REMEDY = "Take it out: the job then stops, and a person decides. Set it for one start where you know what is gone."
@@ -16,9 +16,11 @@ _REMEDY = "Take it out: the job then stops, and a person decides. Set it for one
 def _by_text(patient: Patient) -> Iterator[Symptom]:
     for program in patient.programs:
         for _, calls in readers_of(program):
-            for name, given in options_of(program, calls).items():
-                if program.constant(given) == _OPTIONS.get(name, ""):
-                    yield Symptom(Severity.WARN, _WHAT, program.place(given), _REMEDY, f"{name} = {program.constant(given)}")
+            options = options_of(program, calls)
+            for name, harmful in _OPTIONS.items():
+                given = options.get(name.lower())
+                if given is not None and (program.constant(given) or "").lower() == harmful:
+                    yield Symptom(Severity.WARN, _WHAT, program.place(given), _REMEDY, f"{name} = {harmful}")
         for name, value in program.settings.items():
             if _SETTINGS.get(name) == value.lower():
                 yield Symptom(Severity.WARN, _WHAT, program.place_of_setting(name), _REMEDY, f"{name} = {value}")

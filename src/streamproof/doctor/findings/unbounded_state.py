@@ -5,15 +5,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 
 from streamproof.doctor.finding import Code, Place, Severity, Symptom
-from streamproof.doctor.findings.no_watermark import GROUPING, is_by_window, watermarks
+from streamproof.doctor.findings.no_watermark import GROUPING, WINDOWS, is_by_window, watermarks
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import Call, Flow, flows_of, function_of
-from streamproof.doctor.text.program import Program, argument, method_of, name_of
+from streamproof.doctor.text.program import argument, method_of, name_of
 from streamproof.doctor.text.streams import surely_streams
 
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ORDER_IN_SQL = re.compile(r"<|>|\bbetween\b", re.IGNORECASE)
+_BOUNDS = ("between",)
 _NO_TIMEOUT = ("notimeout", "none", "notime")
 _OF_EVENTS = {"getMapState": 3, "getListState": 2}
 """State that gets larger with each event of a key; the place of the argument that says how long it lives."""
@@ -85,7 +86,7 @@ def _join(flow: Flow, call: Call) -> Iterator[Symptom]:
     condition = argument(call.node, 1, "on")
     if condition is not None and any(_orders(node) for node in program.behind(condition)):
         return
-    if condition is not None and any(program.constant(one) == "window" for one in _elements(condition)):
+    if condition is not None and any(program.constant(one) in WINDOWS for one in _elements(condition)):
         return
     yield Symptom(
         Severity.WARN,
@@ -102,13 +103,13 @@ def _orders(node: ast.AST) -> bool:
         return any(isinstance(one, _ORDER) for one in node.ops)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _ORDER_IN_SQL.search(node.value) is not None
-    return method_of(node) in ("between", "window")
+    return method_of(node) in _BOUNDS
 
 
 def _aggregation(flow: Flow, call: Call) -> Iterator[Symptom]:
     program = flow.program
     mode = flow.writer.mode if flow.writer is not None else ""
-    if not surely_streams(program, call.on) or _is_keyed(program, call):
+    if not surely_streams(program, call.on) or _is_keyed(flow):
         return
     if is_by_window(program, call.node):
         if mode == "complete" and watermarks(program, call):
@@ -130,10 +131,9 @@ def _aggregation(flow: Flow, call: Call) -> Iterator[Symptom]:
         )
 
 
-def _is_keyed(program: Program, call: Call) -> bool:
-    """Whether the grouped rows go to a function with state of its own, which is judged by itself."""
-    above = program.parents.get(call.node)
-    return isinstance(above, ast.Attribute) and above.attr in (*_JUDGES, "applyInPandas", "cogroup")
+def _is_keyed(flow: Flow) -> bool:
+    """Whether grouped rows go to a function with state of its own, which is judged by itself."""
+    return bool(flow.of("transformWithState", "transformWithStateInPandas", "applyInPandasWithState"))
 
 
 def _processor(flow: Flow, call: Call) -> Iterator[Symptom]:
