@@ -14,6 +14,7 @@ from streamproof import errors
 from streamproof.core.ends import End
 from streamproof.core.notes import NoteCode
 from streamproof.core.rejections import Rejection
+from streamproof.doctor.finding import Code
 from streamproof.errors import StreamproofError
 from streamproof.prove.checkers import Undecided, registry
 from streamproof.prove.process.guard import HostRefused
@@ -155,6 +156,7 @@ def test_every_code_is_kebab_case_and_stands_in_the_reference() -> None:
         *Rejection,
         *End,
         *Undecided,
+        *Code,
         *(code for found in codes_of_checks().values() for code in found),
     }
 

@@ -11,6 +11,7 @@ from streamproof.cli import (
     backup,
     check,
     diff,
+    doctor,
     init,
     inspect,
     jars,
@@ -57,6 +58,7 @@ app = typer.Typer(
 )
 app.command("init", epilog=init.EXAMPLES, short_help="Make a folder with a job that runs at once.")(init.init)
 app.command("check", epilog=check.EXAMPLES, short_help="Check configuration, job, Java and Spark.")(check.check)
+app.command("doctor", epilog=doctor.EXAMPLES, short_help="Find classic mistakes; say how to mend each.")(doctor.doctor)
 app.command("run", epilog=run.EXAMPLES, short_help="Run the job; print outputs and the account.")(run.run)
 app.command("prove", epilog=prove.EXAMPLES, short_help="Crash the job everywhere; account for every event.")(prove.prove)
 app.command("shrink", epilog=shrink.EXAMPLES, short_help="Make a failing scenario as small as it can be.")(shrink.shrink)

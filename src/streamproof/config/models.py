@@ -168,6 +168,10 @@ class JobConfig(Table):
         """File and line of a key, for messages: `where("source", "trades", "path")` is "my_job/streamproof.toml line 7"."""
         return self._origin.where(path) if self._origin else str(self.file)
 
+    def line_of(self, *path: str) -> int:
+        """The line of a key, or of the nearest table around it; 0 where the file has neither."""
+        return self._origin.line(path) if self._origin else 0
+
     def sinks_of(self, output: str) -> tuple[str, ...]:
         """The sinks of an output by their names: its own, or several such as "exposure.postgres"; none where it is not bound."""
         return tuple(name for name in self.sink if output_of(name) == output)

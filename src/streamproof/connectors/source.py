@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 if TYPE_CHECKING:
@@ -27,6 +28,29 @@ class Looked:
     def not_from_here(cls, says: str) -> "Looked":
         """Of something that only the job itself can reach."""
         return cls(f"{says}, not looked at from here", looked_at=False)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a source holds now.
+
+    Parameters
+    ----------
+    name
+        The topic, or the folder.
+    files, bytes
+        Of a folder, how many files it has, and how large they are together.
+    partitions
+        Of a topic, how many it has.
+    keeps
+        How long the system keeps a record; None where it keeps it until somebody removes it.
+    """
+
+    name: str
+    files: int = 0
+    bytes: int = 0
+    partitions: int = 0
+    keeps: timedelta | None = None
 
 
 @dataclass(frozen=True)
@@ -187,6 +211,16 @@ class Source(ABC):
             If they are not there.
         """
         return {}
+
+    def holding(self) -> Sequence[Holding]:
+        """What it holds now; nothing where that cannot be told. It starts no JVM; a service is asked.
+
+        Raises
+        ------
+        SourceUnavailable
+            If a service does not answer.
+        """
+        return ()
 
     def lag(self, spark: "SparkSession", read_to: Iterable[str]) -> "Sequence[PartitionLag] | Note":
         """How much of each partition is unread; a note where nobody answers.

@@ -55,6 +55,21 @@ def left_out(path: str, folders: Sequence[str]) -> str:
     )
 
 
+def files_below(folder: Path) -> tuple[int, int]:
+    """How many files a source would read below a folder, and their bytes together; files that vanish meanwhile are left aside."""
+    files = size = 0
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_visible(name)]
+        for name in names:
+            if _is_visible(name):
+                try:
+                    size += Path(place, name).stat().st_size
+                except OSError:
+                    continue
+                files += 1
+    return files, size
+
+
 def _below(path: Path) -> Listing:
     if not path.is_dir():
         return Listing(1)

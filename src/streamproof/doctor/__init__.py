@@ -1,1 +1,1 @@
-"""What is found by looking at data and jobs as they are: how far events are out of order, and which delay fits."""
+"""What is found by looking at a job without running it: classic mistakes, and the skew of its event time."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.core.folders import Listing, left_out, listing
+from streamproof.core.folders import Listing, files_below, left_out, listing
 
 
 @pytest.fixture
@@ -38,3 +38,14 @@ def test_a_pattern_is_one_where_nothing_has_its_name(folder: Path) -> None:
     assert listing(f"{folder}/data[1") is None or listing(f"{folder}/data[1") == Listing(0)
     assert listing(f"{folder}/nothing") is None
     assert listing(f"{folder}/{{a,b}}") is None
+
+
+def test_the_files_below_a_folder_and_their_bytes(tmp_path):
+    (tmp_path / "day=1").mkdir()
+    (tmp_path / "day=1" / "a.json").write_text("123")
+    (tmp_path / "b.json").write_text("45")
+    (tmp_path / ".hidden").write_text("6")
+    (tmp_path / "_temporary").mkdir()
+    (tmp_path / "_temporary" / "c.json").write_text("7")
+
+    assert files_below(tmp_path) == (2, 5)

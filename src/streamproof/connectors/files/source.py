@@ -2,13 +2,13 @@
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.config.columns import columns_of, require_said
-from streamproof.connectors.source import Looked, Past, Source
+from streamproof.connectors.source import Holding, Looked, Past, Source
 from streamproof.core.file_formats import TYPED
 from streamproof.core.folders import left_out, listing
 from streamproof.core.paths import display, path_of
@@ -72,6 +72,15 @@ class FolderSource(Source):
             require_said(self.name, columns, found.named, job.where("source", self.name, "schema"))
         unread = f"\nnote: {left_out(path, found.left_out)}" if found.left_out else ""
         return Looked(f"{path}, {found.files:,} file{'' if found.files == 1 else 's'}{unread}")
+
+    def holding(self) -> Sequence[Holding]:
+        from streamproof.core.folders import files_below
+
+        local = Path(_LOCAL.sub("/", self.path))
+        if not local.is_dir():
+            return ()
+        files, size = files_below(local)
+        return (Holding(self.config.path, files, size),)
 
     @property
     def whole_files(self) -> str:

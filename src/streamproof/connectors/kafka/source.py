@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from streamproof.checkpoint.logs import is_initial_positions, parse_initial_positions, positions_in
 from streamproof.connectors import carried
+from streamproof.connectors.extras import library
 from streamproof.connectors.kafka.jars import SPARK_KAFKA
 from streamproof.connectors.lag import Lag
-from streamproof.connectors.source import Jars, Looked, Obstacle, Past, Source
+from streamproof.connectors.source import Holding, Jars, Looked, Obstacle, Past, Source
 from streamproof.errors import WrongCheckpoint
 
 if TYPE_CHECKING:
@@ -72,6 +73,12 @@ class TopicSource(Source):
             ids |= require(spark, source.name, source.config)
         require_same_topics(past, ids, accepted)
         return ids
+
+    def holding(self) -> Sequence[Holding]:
+        library("confluent_kafka", "kafka", f"Asking what [source.{self.name}] holds")
+        from streamproof.connectors.kafka.holding import holding_of
+
+        return holding_of(self.name, self.config)
 
     def lag(self, spark: "SparkSession", read_to: Iterable[str]) -> "Sequence[PartitionLag] | Note":
         from streamproof.connectors.kafka.lag import lag_of

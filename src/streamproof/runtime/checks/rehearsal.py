@@ -6,11 +6,47 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 LONGEST_SECONDS = 30.0
 """On a busy machine importing PySpark alone has taken ten."""
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """An operator that keeps state, as the job has called it.
+
+    Parameters
+    ----------
+    call
+        The call that asks for it, "deduplicate()".
+    by
+        The columns by whose values its rows come together.
+    sources
+        Whose rows come to it.
+    lateness_seconds
+        How much longer than the watermark's delay it takes rows.
+    for_ever
+        What it never forgets, in words; empty where time frees all that it holds.
+    """
+
+    call: str
+    by: tuple[str, ...]
+    sources: tuple[str, ...]
+    lateness_seconds: float
+    for_ever: str
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What a query of the job does, as far as it is known without Spark: its name, its sources, what keeps state, and the tables that it looks rows up in."""
+
+    query: str
+    sources: tuple[str, ...]
+    keeping: tuple[Keeping, ...]
+    tables: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -29,6 +65,8 @@ class Rehearsed:
         What is worth knowing of a job that can run.
     unseen
         What calling it could not look at: transforms, SQL texts, columns that nobody knows without Spark.
+    steps
+        What each query does; none where the job could not be called.
     """
 
     outputs: tuple[str, ...] = ()
@@ -36,6 +74,7 @@ class Rehearsed:
     not_called: str = ""
     notes: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    steps: tuple[Steps, ...] = field(default=(), compare=False)
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))
@@ -43,7 +82,18 @@ class Rehearsed:
     @classmethod
     def from_json(cls, text: str) -> "Rehearsed":
         found = json.loads(text)
-        return cls(tuple(found["outputs"]), found["problem"], found["not_called"], tuple(found["notes"]), tuple(found["unseen"]))
+        steps = tuple(_steps(one) for one in found["steps"])
+        return cls(
+            tuple(found["outputs"]), found["problem"], found["not_called"], tuple(found["notes"]), tuple(found["unseen"]), steps
+        )
+
+
+def _steps(found: dict[str, Any]) -> Steps:
+    keeping = tuple(
+        Keeping(one["call"], tuple(one["by"]), tuple(one["sources"]), one["lateness_seconds"], one["for_ever"])
+        for one in found["keeping"]
+    )
+    return Steps(found["query"], tuple(found["sources"]), keeping, tuple(found["tables"]))
 
 
 @contextmanager

@@ -11,8 +11,9 @@ from streamproof.runtime.binding.several_queries import prices
 from streamproof.runtime.checks.known_columns import along, behind
 from streamproof.runtime.checks.recorded_rows import Reader
 from streamproof.runtime.checks.recording_spark import NeedsSpark, install
-from streamproof.runtime.checks.rehearsal import Rehearsed
+from streamproof.runtime.checks.rehearsal import Keeping, Rehearsed, Steps
 from streamproof.stream.known import Known
+from streamproof.stream.operators.operator import Stateful
 
 if TYPE_CHECKING:
     from streamproof.connectors.source import Source
@@ -52,11 +53,28 @@ def called(target: str, profile: str | None) -> Rehearsed:
             look_along(root, sources_of(config), reader)
         except StreamproofError as problem:
             reader.wrong(problem)
+    steps = tuple(_steps(name, root) for name, root in bound.outputs.main.items())
     if reader.problems:
-        return Rehearsed(problem="\n".join(map(str, reader.problems)))
+        return Rehearsed(problem="\n".join(map(str, reader.problems)), steps=steps)
     sides = [name for query in bound.outputs.main for name in bound.outputs.sides_of(query).values()]
     outputs = (*bound.outputs.main, *sides)
-    return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen))
+    return Rehearsed(outputs, notes=tuple(prices(bound.outputs.main)), unseen=tuple(reader.unseen), steps=steps)
+
+
+def _steps(query: str, root: "Node") -> Steps:
+    """What a query does, for who judges it without calling the job."""
+    keeping = tuple(
+        Keeping(
+            operator.call,
+            tuple(operator.grouped_by),
+            node.sources,
+            (operator.allowed_lateness + operator.waits).total_seconds(),
+            operator.for_ever,
+        )
+        for node in root.walk()
+        if isinstance(operator := node.operator, Stateful)
+    )
+    return Steps(query, root.sources, keeping, tuple(dict.fromkeys(use.table for use in root.uses)))
 
 
 def look_along(root: "Node", sources: "Mapping[str, Source]", reader: Reader) -> None:

@@ -97,6 +97,10 @@ class Keyed(OneInput):
         return AsTheyCome()
 
     @property
+    def for_ever(self) -> str:
+        return f"what it keeps of each {', '.join(self.rules.key)}" if self.rules.ttl is None else ""
+
+    @property
     def grouped_by(self) -> Sequence[str]:
         return self.rules.key
 

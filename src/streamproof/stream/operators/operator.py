@@ -159,6 +159,11 @@ class Stateful(Operator):
         return timedelta()
 
     @property
+    def for_ever(self) -> str:
+        """What its state never forgets, in words, "what it keeps of each card"; empty where time frees all that it holds."""
+        return ""
+
+    @property
     def grouped_by(self) -> Sequence[str]:
         """The columns by whose values its rows come together in one task; none where all rows do."""
         return ()

@@ -1,0 +1,239 @@
+"""A Python file of a job, parsed: its functions, what its names mean, and the part of it that a target reaches."""
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from streamproof.core.paths import display
+from streamproof.doctor.finding import Place
+from streamproof.errors import ConfigurationError
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Scope = ast.Module | Function | ast.ClassDef
+HOLE = "{}"
+"""In a text that is put together, what the text of the program does not say."""
+_DEEP = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A Python file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    entry
+        The function or class that the job begins with; "" for the whole file.
+    """
+
+    path: Path
+    entry: str
+    tree: ast.Module
+
+    @classmethod
+    def of(cls, path: Path, entry: str = "") -> "Program":
+        """The program in a file.
+
+        Raises
+        ------
+        ConfigurationError
+            If it cannot be read or is not Python.
+        """
+        try:
+            return cls(path, entry, ast.parse(path.read_bytes(), filename=str(path)))
+        except OSError as problem:
+            raise ConfigurationError(f"{display(path)} cannot be read: {problem.strerror}.") from None
+        except (SyntaxError, ValueError) as problem:
+            line = f" line {problem.lineno}" if isinstance(problem, SyntaxError) and problem.lineno else ""
+            raise ConfigurationError(f"{display(path)}{line}: not valid Python.") from None
+
+    def place(self, node: ast.AST) -> Place:
+        """Where a node stands; of a method in a chain of calls the line of its name."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            return Place(self.path, node.func.end_lineno or node.lineno)
+        return Place(self.path, getattr(node, "lineno", 0))
+
+    def said(self, node: ast.AST) -> str:
+        """The text of a node on one line, cut where it is long."""
+        text = " ".join(ast.unparse(node).split())
+        return text if len(text) <= 110 else f"{text[:107]}..."
+
+    @cached_property
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def imports(self) -> Mapping[str, str]:
+        """What each imported name is in full: {"F": "pyspark.sql.functions", "uuid4": "uuid.uuid4"}."""
+        found: dict[str, str] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                found |= {
+                    alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+                    for alias in node.names
+                }
+            elif isinstance(node, ast.ImportFrom):
+                found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        return found
+
+    @cached_property
+    def definitions(self) -> Mapping[str, list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]]:
+        """The functions and classes of the file by name, those inside of others too."""
+        found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef]] = {}
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                found.setdefault(node.name, []).append(node)
+        return found
+
+    @cached_property
+    def reached(self) -> tuple[ast.AST, ...]:
+        """The nodes that the entry reaches by calling what is defined in the file; all of them without an entry."""
+        begin = self.definitions.get(self.entry, []) if self.entry else []
+        if not begin:
+            return tuple(ast.walk(self.tree))
+        waiting, seen = [*begin], dict[ast.AST, None]()
+        while waiting:
+            for node in ast.walk(waiting.pop()):
+                if node in seen:
+                    continue
+                seen[node] = None
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                    waiting += [one for one in self.definitions.get(node.id, []) if one not in seen]
+                elif isinstance(node, ast.Attribute):  # a method of a class of the file
+                    waiting += [
+                        one
+                        for one in self.definitions.get(node.attr, [])
+                        if one not in seen and isinstance(self.parents.get(one), ast.ClassDef)
+                    ]
+        return tuple(seen)
+
+    @cached_property
+    def calls(self) -> tuple[ast.Call, ...]:
+        """The calls that the entry reaches, in the order of the text."""
+        return tuple(
+            sorted(
+                (node for node in self.reached if isinstance(node, ast.Call)),
+                key=lambda call: (call.func.end_lineno or 0, call.func.end_col_offset or 0),
+            )
+        )
+
+    @cached_property
+    def settings(self) -> Mapping[str, str]:
+        """The settings of Spark that the text gives: `.config("spark.x", 1)`, `spark.conf.set("spark.x", "1")`, `.master("local")`."""
+        return {name: value for _, name, value in self._set()}
+
+    def place_of_setting(self, name: str) -> Place:
+        """Where a setting of Spark is given."""
+        return next((self.place(call) for call, given, _ in self._set() if given == name), Place(self.path))
+
+    def _set(self) -> Iterator[tuple[ast.Call, str, str]]:
+        for call in self.calls:
+            method = method_of(call)
+            if method in ("config", "set") and len(call.args) == 2:
+                key, value = self.constant(call.args[0]), self.constant(call.args[1])
+                if key is not None and key.startswith("spark.") and value is not None:
+                    yield call, key, value
+            elif method == "master" and call.args and (value := self.constant(call.args[0])) is not None:
+                yield call, "spark.master", value
+
+    def scope_of(self, node: ast.AST) -> Scope:
+        """The function that a node stands in, or the module."""
+        while (node := self.parents[node]) is not self.tree:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                return node
+        return self.tree
+
+    def assigned(self, name: str, at: ast.AST) -> list[ast.expr]:
+        """What is assigned to a name where a node stands: in its function, else in those around it, else in the module."""
+        scope: Scope = self.scope_of(at)
+        while True:
+            found = [value for target, value in _assignments(scope) if target == name]
+            if found or scope is self.tree:
+                return found
+            if isinstance(scope, Function) and name in parameters_of(scope):
+                return []
+            scope = self.scope_of(scope)
+
+    def full_name(self, node: ast.expr) -> str:
+        """A name with what it was imported as: "pyspark.sql.functions.window" of `F.window`; "" for what is no name."""
+        if isinstance(node, ast.Name):
+            return self.imports.get(node.id, node.id)
+        if isinstance(node, ast.Attribute):
+            before = self.full_name(node.value)
+            return f"{before}.{node.attr}" if before else ""
+        return ""
+
+    def constant(self, node: ast.AST | None, deep: int = _DEEP) -> str | None:
+        """The text of an expression as far as it is known, with "{}" for what is not; None where nothing of it is."""
+        if node is None or not deep:
+            return None
+        if isinstance(node, ast.Constant):
+            return str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
+        if isinstance(node, ast.JoinedStr):
+            return "".join(
+                self.constant(part.value, deep - 1) or HOLE if isinstance(part, ast.FormattedValue) else self.constant(part) or ""
+                for part in node.values
+            )
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Div):
+            parts = [self.constant(part, deep - 1) for part in (node.left, node.right)]
+            between = "/" if isinstance(node.op, ast.Div) else ""
+            return None if parts == [None, None] else between.join(HOLE if part is None else part for part in parts)
+        if isinstance(node, ast.Name):
+            found = self.assigned(node.id, node)
+            return self.constant(found[0], deep - 1) if len(found) == 1 else None
+        if isinstance(node, ast.Call) and len(node.args) == 1 and name_of(node.func) in ("str", "Path", "PurePosixPath"):
+            return self.constant(node.args[0], deep - 1)
+        return None
+
+    def behind(self, node: ast.AST, deep: int = _DEEP) -> Iterator[ast.AST]:
+        """The nodes of an expression, and those of what its names were assigned."""
+        for inner in ast.walk(node):
+            yield inner
+            if deep and isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+                for value in self.assigned(inner.id, inner):
+                    yield from self.behind(value, deep - 1)
+
+
+def name_of(node: ast.AST) -> str:
+    """The last name of `uuid.uuid4`, `uuid4`; "" for what has none."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def method_of(node: ast.AST) -> str:
+    """The name of the method that a call is of; "" where it is none."""
+    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
+
+
+def parameters_of(function: Function) -> list[str]:
+    arguments = function.args
+    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    """An argument by its place or its name; None where it is not given."""
+    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+    return named if named is not None else call.args[place] if place < len(call.args) else None
+
+
+def _assignments(scope: Scope) -> Iterator[tuple[str, ast.expr]]:
+    """The assignments of a scope to plain names, without those of the functions inside of it."""
+    body = scope.body if isinstance(scope.body, list) else []
+    waiting: list[ast.AST] = [*body]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Assign):
+            yield from ((target.id, node.value) for target in node.targets if isinstance(target, ast.Name))
+        elif (
+            isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr)
+            and isinstance(node.target, ast.Name)
+            and node.value is not None
+        ):
+            yield node.target.id, node.value
+        elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
+            yield node.optional_vars.id, node.context_expr
+        waiting += ast.iter_child_nodes(node)

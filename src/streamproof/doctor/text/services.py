@@ -1,0 +1,93 @@
+"""Which calls of a program go to a service: by the library that they are of."""
+
+import ast
+from collections.abc import Iterator
+
+from streamproof.doctor.text.program import Function, Program, name_of
+
+LIBRARIES = frozenset(
+    {
+        "aiohttp",
+        "asyncpg",
+        "boto3",
+        "cassandra",
+        "elasticsearch",
+        "grpc",
+        "http",
+        "httpx",
+        "mysql",
+        "opensearchpy",
+        "oracledb",
+        "psycopg",
+        "psycopg2",
+        "pymongo",
+        "pymysql",
+        "pyodbc",
+        "redis",
+        "requests",
+        "sqlalchemy",
+        "urllib",
+    }
+)
+_TOGETHER = "pipeline"
+"""What is collected and sent at once."""
+_DEEP = 3
+
+
+def calls_to_services(program: Program, node: ast.AST, deep: int = _DEEP) -> Iterator[ast.Call]:
+    """The calls below a node that go to a service, by themselves or by a function of the file; each is the one below the node."""
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call) and (_is_one(program, call) or (deep and _leads_to_one(program, call, deep - 1))):
+            yield call
+
+
+def loops_over_rows(function: ast.AST) -> Iterator[ast.AST]:
+    """The bodies of loops over what is collected: one for each row."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.For) and _is_collected(node.iter):
+            yield from node.body
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp | ast.SetComp) and any(
+            _is_collected(one.iter) for one in node.generators
+        ):
+            yield node.elt
+
+
+def bodies_of_loops(function: ast.AST, depth: int) -> Iterator[ast.AST]:
+    """The statements that stand in so many loops at least."""
+    for node in ast.iter_child_nodes(function):
+        inside = isinstance(node, ast.For | ast.AsyncFor | ast.While)
+        if inside and depth <= 1 and isinstance(node, ast.For | ast.AsyncFor | ast.While):
+            yield from node.body
+        else:
+            yield from bodies_of_loops(node, depth - inside)
+
+
+def _is_collected(node: ast.expr) -> bool:
+    return any(isinstance(one, ast.Call) and name_of(one.func) in ("collect", "toLocalIterator") for one in ast.walk(node))
+
+
+def _is_one(program: Program, call: ast.Call) -> bool:
+    name = program.full_name(call.func)
+    if name.split(".")[0] in LIBRARIES:
+        return name.rpartition(".")[2] != "Request"  # it is made, not sent
+    root = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root is call.func:
+        return False
+    made = [one for value in program.assigned(root.id, root) for one in ast.walk(value) if isinstance(one, ast.Call)]
+    if any(name_of(one.func) == _TOGETHER for one in made):
+        return False
+    return any(program.full_name(one.func).split(".")[0] in LIBRARIES for one in made)
+
+
+def _leads_to_one(program: Program, call: ast.Call, deep: int) -> bool:
+    return any(next(calls_to_services(program, one, deep), None) is not None for one in _own(program, call))
+
+
+def _own(program: Program, call: ast.Call) -> Iterator[Function]:
+    """The functions of the file that a call can mean: by its name, or of its own object."""
+    own = isinstance(call.func, ast.Name) or (isinstance(call.func, ast.Attribute) and name_of(call.func.value) in ("self", "cls"))
+    for one in program.definitions.get(name_of(call.func), []) if own else ():
+        if not isinstance(one, ast.ClassDef):
+            yield one
