@@ -58,8 +58,8 @@ def number(point: Any) -> float:
 
 
 @contextmanager
-def receiving() -> Iterator[Received]:
-    """One that listens as long as the block lasts."""
+def receiving(answers: int = 200) -> Iterator[Received]:
+    """One that listens as long as the block lasts, and answers with this code."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -72,7 +72,7 @@ def receiving() -> Iterator[Received]:
             }[self.path]
             request.ParseFromString(body)
             kept.append(request)
-            self.send_response(200)
+            self.send_response(answers)
             self.send_header("Content-Length", "0")
             self.end_headers()
 

@@ -265,7 +265,17 @@ def test_resource_attributes_of_the_environment_are_kept(monkeypatch):
     assert (attributes["service.name"], attributes["deployment.environment.name"]) == ("clicks", "prod")
 
 
-def test_a_collector_that_is_not_there_is_said_once_and_its_token_is_not(monkeypatch):
+def test_a_collector_that_takes_neither_metrics_nor_traces_is_said_once(monkeypatch):
+    said = []
+    with receiving(answers=403) as received:
+        sent_to(received.url, monkeypatch, *EVENTS, said=said)
+
+    assert (len(received.metrics), len(received.traces)) == (1, 1)
+    (note,) = said
+    assert f"{received.url} does not take what this run sends. The job goes on" in note
+
+
+def test_a_collector_that_is_not_there_is_said_and_its_token_is_not(monkeypatch):
     (port,) = free_ports(1)
     said = []
     monkeypatch.setattr(sending, "PATIENCE_SECONDS", 0.5)
