@@ -1,4 +1,7 @@
-"""`streamproof monitoring DIR`: write the alerts for Prometheus, the dashboard for Grafana and the runbook; and `run --metrics`, which they are about."""
+"""`streamproof monitoring DIR`: write the alerts for Prometheus, the dashboard for Grafana and the runbook.
+
+And `run --metrics` and `run --otel`, which show and send what they are about.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,3 +61,16 @@ def watched(job: str, address: str | None) -> "Iterator[list[Listener]]":
     with Endpoint(job, address, values) as endpoint:
         screen.print_note(f"Metrics of this run: {endpoint.url}")
         yield [values]
+
+
+@contextmanager
+def sent(job: str, *, wanted: bool) -> "Iterator[list[Listener]]":
+    """Sends the metrics and traces of a run to a collector, where that is wanted, as long as it lasts; gives the listeners that this takes."""
+    if not wanted:
+        yield []
+        return
+    from streamproof.observe.otel.sending import OpenTelemetry, collector
+
+    with OpenTelemetry(job, screen.print_note) as sending:
+        screen.print_note(f"Metrics and traces of this run go to {collector()}")
+        yield [sending]

@@ -26,6 +26,7 @@ Examples:
   streamproof run my_job --profile local --json
   streamproof run my_job --events                        one JSON line an event, as it happens; the last one has the result
   streamproof run my_job --metrics 9464                  metrics for Prometheus on http://127.0.0.1:9464/metrics
+  streamproof run my_job --otel                          metrics and traces to the collector of OTEL_EXPORTER_OTLP_ENDPOINT
   streamproof run my_job --live 9465                     a page in a browser, on http://127.0.0.1:9465
   streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
@@ -90,6 +91,15 @@ def run(
             help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health and /ready are there too.",
         ),
     ] = None,
+    otel: Annotated[
+        bool,
+        typer.Option(
+            "--otel",
+            help="Send the same metrics, and a trace of each batch, to an OpenTelemetry collector by OTLP over HTTP. The environment variables "
+            "OTEL_* say where: OTEL_EXPORTER_OTLP_ENDPOINT (http://localhost:4318 unless set), OTEL_EXPORTER_OTLP_HEADERS, "
+            "OTEL_SERVICE_NAME (the job's name unless set). A collector that does not answer stops nothing.",
+        ),
+    ] = False,
     live: Annotated[
         str | None,
         typer.Option(
@@ -121,6 +131,7 @@ def run(
         "--accept-lateness": accept_lateness,
         "--accept-missing": accept_missing,
         "--metrics": metrics is not None,
+        "--otel": otel,
         "--live": live is not None,
         "--replay-last": replay_last,
     }
@@ -135,7 +146,7 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.cli.monitoring import watched
+    from streamproof.cli.monitoring import sent, watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root)
@@ -150,6 +161,7 @@ def run(
         with (
             python_side(log),
             watched(config.name, metrics) as watching,
+            sent(config.name, wanted=otel) as sending,
             live_page.of_run(config.name, live, config.root) as looking,
             nullcontext() if as_events else screen.waiting(f"running {config.name}") as say,
         ):
@@ -174,9 +186,9 @@ def run(
                     accept_lateness=accept_lateness,
                     accept_missing=accept_missing,
                     replay_last=replay_last,
-                    latency=metrics is not None or live is not None,
+                    latency=metrics is not None or otel or live is not None,
                     end=end,
-                    listener=[keep_result, shown, *watching, *looking],
+                    listener=[keep_result, shown, *watching, *sending, *looking],
                     log=log,
                 ),
                 interruption,

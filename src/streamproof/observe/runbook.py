@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from streamproof.observe.metric import Metric, Severity
 from streamproof.observe.metrics import ALERTS, QUESTIONS
+from streamproof.observe.otel import naming
 
 FILE = "streamproof-runbook.md"
 _WHOM = {Severity.PAGE: "wakes somebody", Severity.TICKET: "can wait for the morning"}
@@ -19,6 +20,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "`streamproof run my_job --metrics 9464` shows these metrics to Prometheus while the job runs. `streamproof monitoring DIR` writes the"
     yield "alerts as rules for Prometheus, a dashboard for Grafana, and this page. Every series has the name of the job as `job_name`."
+    yield "`--otel` sends the same numbers to an OpenTelemetry collector, by the names and units in the rows OpenTelemetry."
     yield ""
     yield "## Alerts"
     yield ""
@@ -44,6 +46,7 @@ def _section(metric: Metric) -> Iterator[str]:
     yield f"| kind | {metric.kind} |"
     yield f"| unit | {metric.unit} |"
     yield f"| labels | {', '.join(f'`{label}`' for label in metric.labels)} |"
+    yield f"| OpenTelemetry | `{naming.name(metric)}`, in `{naming.unit(metric)}` |"
     yield f"| bad | {metric.bad} |"
     yield f"| then | {metric.todo} |"
     for alert in metric.alerts:

@@ -17,8 +17,8 @@ from streamproof.errors import JvmGone
 
 FOLDER = Path(".streamproof", "logs")
 KEPT = 10
-_LOGGERS = ("py4j", "pyspark")
-"""What of Python writes traces of its own where a conversation with the JVM breaks off."""
+_LOGGERS = ("opentelemetry", "py4j", "pyspark")
+"""What of Python writes traces of its own where a conversation breaks off: with the JVM, or with a collector."""
 
 
 def open_log(root: Path) -> Path | None:
@@ -56,7 +56,7 @@ _left = ExitStack()
 
 @contextmanager
 def python_side(log: Path | None) -> Iterator[None]:
-    """Lets PySpark and py4j log to the file meanwhile; None leaves them as they are.
+    """Lets PySpark, py4j and OpenTelemetry log to the file meanwhile; None leaves them as they are.
 
     Where the JVM is gone they go on logging there: the threads that were speaking to it may say so later than we have.
     """

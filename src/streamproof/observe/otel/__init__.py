@@ -1,0 +1,1 @@
+"""Metrics and traces of a run as OpenTelemetry has them, sent to a collector by OTLP: `run --otel`."""
