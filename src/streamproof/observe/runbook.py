@@ -18,7 +18,8 @@ def _lines() -> Iterator[str]:
     yield "# Metrics and alerts"
     yield ""
     yield "`streamproof run my_job --metrics 9464` shows these metrics to Prometheus while the job runs. `streamproof monitoring DIR` writes the"
-    yield "alerts as rules for Prometheus, a dashboard for Grafana, and this page. Every series has the name of the job as `job_name`."
+    yield "alerts as rules for Prometheus, a dashboard for Grafana, and this page. Every series has the name of the job as `job_name`. Plain PySpark jobs"
+    yield 'have those that say so, by `sp.watch(spark, metrics="9464")`.'
     yield ""
     yield "## Alerts"
     yield ""
@@ -46,6 +47,8 @@ def _section(metric: Metric) -> Iterator[str]:
     yield f"| labels | {', '.join(f'`{label}`' for label in metric.labels)} |"
     yield f"| bad | {metric.bad} |"
     yield f"| then | {metric.todo} |"
+    if metric.plain:
+        yield "| plain PySpark jobs | have it too, by `sp.watch` |"
     for alert in metric.alerts:
         lasting = "at once" if alert.lasting == "0m" else f"where it lasts {alert.lasting}"
         yield f"| alert | `{alert.name}`, {lasting}, {_WHOM[alert.severity]}: `{alert.when.replace('|', chr(92) + '|')}` |"
