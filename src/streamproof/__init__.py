@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from streamproof.errors import StreamproofError
     from streamproof.inspection import inspect
+    from streamproof.observe.plain.watch import watch
     from streamproof.operator_test import OperatorTest
     from streamproof.proof import Proof, prove
     from streamproof.prove.scenario.declared import sample
@@ -57,6 +58,7 @@ __all__ = [
     "sketch",
     "step",
     "tumbling",
+    "watch",
 ]
 
 # Imported when first asked for: `import streamproof` brings in neither PySpark nor pydantic.
@@ -84,6 +86,7 @@ _HOMES = {
     "sketch": "streamproof.stream.aggregates",
     "step": "streamproof.stream",
     "tumbling": "streamproof.stream",
+    "watch": "streamproof.observe.plain.watch",
 }
 
 

@@ -31,14 +31,19 @@ SECONDS_OF_EVENTS = 30
 NOT_OF_THIS_JOB = {
     "batch_limit",
     "consumer_lag_records",
+    "heard_interval_seconds",
     "hot_key_share",
+    "last_heard_timestamp_seconds",
     "notes_total",
+    "query_died",
     "rules_rejected_total",
+    "state_dropped_rows_total",
     "state_rows",
     "table_reads_failed_total",
     "table_rows",
 }
-"""Metrics without a series: the job reads no topic and no table, has no limit and no hot key, and does not count the rows of its state."""
+"""Metrics without a series: they are of plain PySpark jobs, or
+the job reads no topic and no table, has no limit and no hot key, and does not count the rows of its state."""
 
 
 def in_seconds(rules: str) -> str:

@@ -26,12 +26,13 @@ def test_the_names_are_few_and_known():
             "prove",
             "run",
             "sample",
+            "watch",
             *windows,
             *aggregates,
             *state,
         ]
     )
-    assert len(sp.__all__) <= 25
+    assert len(sp.__all__) <= 26
     assert dir(sp) == sorted(sp.__all__)
 
 

@@ -2,54 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from socket import socket
 from typing import TYPE_CHECKING
 
 from streamproof.cli import screen
 
 if TYPE_CHECKING:
-    from streamproof.observe.live.access import Access
+    from streamproof.observe.live.place import Place
     from streamproof.observe.live.server import LivePage
     from streamproof.proof_page import ProofBoard
     from streamproof.runtime.watching.events import Listener
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a page is reached, and who may look."""
-
-    listens: socket
-    access: "Access"
-
-
-def place(address: str | None, folder: Path) -> Place | None:
-    """The place of a page, taken before anything begins; None where no page is asked for.
-
-    Parameters
-    ----------
-    folder
-        That of the job: the token of a page that other machines reach is kept there.
-
-    Raises
-    ------
-    MissingExtra
-        If the libraries of the page are not installed.
-    ConfigurationError
-        If the port is taken, or it is no address.
-    """
+def place(address: str | None, folder: Path) -> "Place | None":
+    """The place of a page, taken before anything begins; None where no page is asked for."""
     if address is None:
         return None
-    from streamproof.connectors.extras import library
+    from streamproof.observe.live import place as places
 
-    for module in ("starlette", "uvicorn"):
-        library(module, "live", "the live page")
-    from streamproof.observe.live.access import access_to
-    from streamproof.observe.live.server import bound
-
-    listens = bound(address)
-    return Place(listens, access_to(listens.getsockname()[0], folder))
+    return places.place(address, folder)
 
 
 @contextmanager
@@ -69,7 +40,7 @@ def of_run(job: str, address: str | None, folder: Path) -> "Iterator[list[Listen
 
 
 @contextmanager
-def of_proof(job: str, at: Place | None, again: Callable[[str, int | None], str]) -> "Iterator[ProofBoard | None]":
+def of_proof(job: str, at: "Place | None", again: Callable[[str, int | None], str]) -> "Iterator[ProofBoard | None]":
     """Shows a proof on its page as long as it lasts; gives what is to hear its events, and its verdict."""
     if at is None:
         yield None
@@ -83,7 +54,7 @@ def of_proof(job: str, at: Place | None, again: Callable[[str, int | None], str]
         yield board
 
 
-def _say_where(page: "LivePage", at: Place, what: str) -> None:
+def _say_where(page: "LivePage", at: "Place", what: str) -> None:
     """The token itself is said nowhere: what is printed may be a log."""
     token = f", with the token {at.access.where}" if at.access.where else ""
     screen.print_note(f"Live page of {what}: {page.url}{token}")

@@ -47,6 +47,10 @@ class NoteCode(StrEnum):
     BOUNDED = "bounded-run"
     SCHEMA_CHANGED = "schema-changed"
     SUBFOLDER_LEFT_OUT = "subfolder-left-out"
+    # of a plain PySpark job that is watched
+    QUERY_UNNAMED = "query-unnamed"
+    PROGRESS_NOT_READ = "progress-not-read"
+    PROGRESS_PASSED_OVER = "progress-passed-over"
     # of a proof
     LEFT_BEHIND = "left-behind"
     FAULTS_LEFT_OUT = "faults-left-out"

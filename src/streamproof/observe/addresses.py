@@ -18,7 +18,7 @@ class Wanted:
     what
         In words, such as "metrics".
     option
-        The option of the command line.
+        How it is asked for, with `{}` where the address stands, such as "--metrics {}".
     port
         A port for an example.
     others
@@ -30,6 +30,10 @@ class Wanted:
     port: int
     others: str
 
+    def by(self, address: object) -> str:
+        """What is typed to have it at this address."""
+        return self.option.format(address)
+
 
 def parsed(address: str, wanted: Wanted) -> tuple[str, int]:
     """Host and port of `HOST:PORT`, or of a port alone: then of this machine only."""
@@ -38,7 +42,7 @@ def parsed(address: str, wanted: Wanted) -> tuple[str, int]:
         raise ConfigurationError(
             f"{address} is no address to show {wanted.what} on.",
             required="A port from 0 to 65535, or HOST:PORT.",
-            remedy=f"Such as {wanted.option} {wanted.port}; {wanted.option} 0.0.0.0:{wanted.port} {wanted.others}.",
+            remedy=f"Such as {wanted.by(wanted.port)}; {wanted.by(f'0.0.0.0:{wanted.port}')} {wanted.others}.",
         )
     return (host.strip("[]") or LOOPBACK), int(port)
 
@@ -71,7 +75,7 @@ def taken(host: str, port: int, wanted: Wanted, problem: OSError) -> Configurati
     return ConfigurationError(
         f"The {wanted.what} cannot be shown on {host}:{port}: {(problem.strerror or str(problem)).lower()}.",
         required="A port that no other program listens on, on an address of this machine.",
-        remedy=f"Give another one: {wanted.option} {wanted.port + 1}. Port 0 takes one that is free, and the run says which.",
+        remedy=f"Give another one: {wanted.by(wanted.port + 1)}. Port 0 takes one that is free, and the run says which.",
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 JOB = "job_name"
 LEFT_OUT = "streamproof_series_left_out_total"
 _WHAT = "a Prometheus endpoint"
-_WANTED = Wanted("metrics", "--metrics", 9464, "lets other machines read it, without a password")
+WANTED = Wanted("metrics", "--metrics {}", 9464, "lets other machines read it, without a password")
 
 
 class Exposed:
@@ -70,6 +70,8 @@ class Endpoint:
         The name of the job.
     address
         `HOST:PORT`, or a port alone: then other machines do not reach it.
+    wanted
+        How it was asked for; for errors.
 
     Raises
     ------
@@ -79,8 +81,8 @@ class Endpoint:
         If prometheus-client is not installed.
     """
 
-    def __init__(self, job: str, address: str, values: Values) -> None:
-        host, port = parsed(address, _WANTED)
+    def __init__(self, job: str, address: str, values: Values, wanted: Wanted = WANTED) -> None:
+        host, port = parsed(address, wanted)
         render = _renderer(Exposed(job, values))
         pages: dict[str, Callable[[], tuple[int, str, bytes]]] = {
             "/metrics": render,
@@ -91,7 +93,7 @@ class Endpoint:
         try:
             self._server = ThreadingHTTPServer((host, port), handler)
         except OSError as problem:
-            raise taken(host, port, _WANTED, problem) from problem
+            raise taken(host, port, wanted, problem) from problem
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, name="streamproof-metrics", daemon=True)
 

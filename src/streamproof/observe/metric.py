@@ -80,6 +80,8 @@ class Metric:
         By kind of event, what an event says of it.
     while_running
         Whether its series go when their query ends, as that of a consumer's lag.
+    plain
+        Whether it is told of a plain PySpark job too, by Spark's listener (`sp.watch`).
     shown
         What a dashboard shows of it, in PromQL; the metric itself where empty.
     """
@@ -93,6 +95,7 @@ class Metric:
     todo: str
     readings: Mapping[type[RunEvent], Callable[[Any], Iterable[Reading]]] = field(repr=False)
     while_running: bool = False
+    plain: bool = False
     shown: str = ""
     alerts: tuple[Alert, ...] = ()
 

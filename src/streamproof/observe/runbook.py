@@ -20,7 +20,8 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "`streamproof run my_job --metrics 9464` shows these metrics to Prometheus while the job runs. `streamproof monitoring DIR` writes the"
     yield "alerts as rules for Prometheus, a dashboard for Grafana, and this page. Every series has the name of the job as `job_name`."
-    yield "`--otel` sends the same numbers to an OpenTelemetry collector, by the names and units in the rows OpenTelemetry."
+    yield "`--otel` sends the same numbers to an OpenTelemetry collector, by the names and units in the rows OpenTelemetry. Plain PySpark jobs"
+    yield 'have the metrics that say so, by `sp.watch(spark, metrics="9464")`.'
     yield ""
     yield "## Alerts"
     yield ""
@@ -49,6 +50,8 @@ def _section(metric: Metric) -> Iterator[str]:
     yield f"| OpenTelemetry | `{naming.name(metric)}`, in `{naming.unit(metric)}` |"
     yield f"| bad | {metric.bad} |"
     yield f"| then | {metric.todo} |"
+    if metric.plain:
+        yield "| plain PySpark jobs | have it too, by `sp.watch` |"
     for alert in metric.alerts:
         lasting = "at once" if alert.lasting == "0m" else f"where it lasts {alert.lasting}"
         yield f"| alert | `{alert.name}`, {lasting}, {_WHOM[alert.severity]}: `{alert.when.replace('|', chr(92) + '|')}` |"

@@ -10,6 +10,7 @@ from streamproof.core.clock import now_utc
 from streamproof.observe.metric import QUERY, SECONDS, Kind, Metric
 from streamproof.observe.metrics import METRICS
 from streamproof.runtime.watching.events import QueryEnded, RunEvent
+from streamproof.runtime.watching.watched_events import WatchedEnded
 
 MOST_SERIES = 1_000
 """Of one metric. What comes beyond them is counted, and not shown: each series costs memory here and in Prometheus."""
@@ -49,7 +50,7 @@ class Values:
         now = now_utc().timestamp()
         with self._lock:
             for metric in self.metrics:
-                if metric.while_running and isinstance(event, QueryEnded):
+                if metric.while_running and isinstance(event, QueryEnded | WatchedEnded):
                     self._end(metric, event.query)
                 reading = metric.readings.get(type(event))
                 if reading is not None:

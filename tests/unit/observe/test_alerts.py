@@ -34,8 +34,13 @@ OUTPUT = f'{QUERY}, output="sums.postgres"'
 CLICKS = f'{QUERY}, source="events", topic="clicks"'
 INPUT = of("input_records_total", "0+600x200")
 BATCHES = of("batch_seconds_sum", "0+10x200") | of("batch_seconds_count", "0+10x200")
+HEARD = of("heard_interval_seconds_sum", "0+60x200") | of("heard_interval_seconds_count", "0+6x200")
+DROPS = f'{QUERY}, operator="0 stateStoreSave"'
 CASES = {
     "StreamproofRestarts": Case(of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 30),
+    "StreamproofQueryDied": Case(of("query_died", "0x10 1x10"), 11, 9),
+    # Spark says something each ten seconds, and nothing after minute 60.
+    "StreamproofSilent": Case(HEARD | of("last_heard_timestamp_seconds", "0+60x60 3600x60"), 71, 69),
     "StreamproofManyLate": Case(
         INPUT | of("records_total", "0+6x60 360+120x100", f'{QUERY}, place="late"'), 90, 60, f'{QUERY}, place="late"'
     ),
@@ -56,10 +61,18 @@ CASES = {
         1_000,
         f'{QUERY}, operator="0 keyed"',
     ),
+    "StreamproofLateRowsDropped": Case(of("state_dropped_rows_total", "0x10 4x10", DROPS), 11, 9, DROPS),
     "StreamproofTableStays": Case(
         of("table_reads_failed_total", "0x10 1x10", f'{QUERY}, table="prices"'), 11, 9, f'{QUERY}, table="prices"'
     ),
     "StreamproofBackupOld": Case(of("newest_backup_timestamp_seconds", "0x200") | of("backup_interval_seconds", "900x200"), 46, 44),
+}
+FURTHER = {
+    "rows are dropped in the first batch of a watch": (
+        "StreamproofLateRowsDropped",
+        Case(of("state_dropped_rows_total", "_x10 4x60", DROPS), 12, 30, DROPS),
+    ),
+    "the first batch hangs": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
 }
 QUIET = {
     "a job that has nothing to do": RUNS
@@ -77,6 +90,15 @@ QUIET = {
     | of("consumer_lag_records", "100 200 100 300x200", f'{CLICKS}, partition="0"')
     | of("waiting_batches", "0x5 1 0x200", OUTPUT)
     | of("query_started_timestamp_seconds", "1x200"),
+    "a plain PySpark job that is well": RUNS
+    | HEARD
+    | of("last_heard_timestamp_seconds", "0+60x200")
+    | of("query_died", "0x200")
+    | of("state_dropped_rows_total", "0x200", DROPS),
+    "a plain PySpark job with a batch each hour": RUNS
+    | of("heard_interval_seconds_sum", "0x59 3600x60 7200x100")
+    | of("heard_interval_seconds_count", "0x59 1x60 2x100")
+    | of("last_heard_timestamp_seconds", "3000x50 3600x69 7200x100"),
     "a job whose batches take a minute": of("batch_seconds_sum", "0+60x200")
     | of("batch_seconds_count", "0+1x200")
     | of("batch_begun_timestamp_seconds", "-300+60x200"),
@@ -122,6 +144,14 @@ def test_an_alert_fires_under_what_it_is_for_and_not_before(tmp_path, name):
     case = CASES[name]
     asked = [counted(name, case.fires_at, 1, case.labels)]
     asked += [] if case.quiet_at is None else [counted(name, case.quiet_at, 0)]
+
+    assert verdict(tmp_path, {"interval": "1m", "input_series": series(case.series), "promql_expr_test": asked}) == ""
+
+
+@pytest.mark.parametrize("what", FURTHER)
+def test_an_alert_fires_in_a_further_case(tmp_path, what):
+    name, case = FURTHER[what]
+    asked = [counted(name, case.fires_at, 1, case.labels), counted(name, case.quiet_at or 0, 0)]
 
     assert verdict(tmp_path, {"interval": "1m", "input_series": series(case.series), "promql_expr_test": asked}) == ""
 

@@ -16,7 +16,7 @@ from streamproof.errors import ConfigurationError
 from streamproof.observe.dashboard import dashboard, expression
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.metric import Kind
-from streamproof.observe.metrics import ALERTS, METRICS
+from streamproof.observe.metrics import ALERTS, METRICS, OF_PLAIN_JOBS
 from streamproof.observe.rules import alert_rules
 from streamproof.observe.runbook import runbook
 from streamproof.observe.values import MOST_SERIES, Values
@@ -38,7 +38,11 @@ from streamproof.runtime.watching.events import (
 from streamproof.runtime.watching.figures import OperatorState
 from streamproof.runtime.watching.latency import Latency, Since
 from streamproof.runtime.watching.result import QueryAccount
+from streamproof.runtime.watching.watched import Watched
+from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
 
+SAID = Path(__file__).parents[1] / "runtime" / "data" / "spark_says" / "4.3.0.jsonl"
+PLAIN = Watched()
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 STARTED = QueryStarted("sums", "run-1", "checkpoint", {"sums": "out"}, 0)
 PLANNED = BatchPlanned("sums", 0, AT, 1)
@@ -87,6 +91,11 @@ def heard(*events):
     for event in events:
         values(event)
     return values
+
+
+def values_of(events, values):
+    for event in events:
+        values(event)
 
 
 def test_a_batch_is_shown_with_its_phases_records_lag_and_state():
@@ -143,7 +152,8 @@ def test_what_waits_and_what_went_wrong_is_shown():
 
 def test_a_counter_that_an_alert_sees_rise_is_there_before_it_rises():
     """`increase` is 0 over a series that begins with its first event."""
-    found = shown(heard(STARTED, TableRead("sums", "prices", "v1", 300, 0)))
+    plain = BatchCommitted("sums", 0, {}, {}, None, {}, state=(OperatorState("stateStoreSave", 1, 1, 0, 1, None, dropped=0),))
+    found = shown(heard(STARTED, TableRead("sums", "prices", "v1", 300, 0), plain))
 
     zero = {key[0] for key, value in found.items() if value == 0}
     rising = {name for _, alert in ALERTS for name in re.findall(r"increase\((streamproof_\w+)", alert.when)}
@@ -182,6 +192,37 @@ def test_series_beyond_the_bound_are_counted_and_not_shown():
 
     assert sum(key[0] == "streamproof_table_rows" for key in found) == MOST_SERIES
     assert found["streamproof_series_left_out_total", "table_rows"] == 5
+
+
+def test_a_plain_job_is_shown_as_far_as_spark_tells():
+    values = Values(OF_PLAIN_JOBS)
+    for line in SAID.read_text().splitlines():
+        told = json.loads(line)
+        if told["what"] == "progress":
+            values_of(PLAIN.progressed(told["progress"]), values)
+        elif told["what"] == "terminated":
+            values_of(PLAIN.ended(told["id"], told["run"], told["exception"], told["error_class"]), values)
+    found = shown(values)
+    ((dead,),) = [key[1:] for key, value in found.items() if key[0] == "streamproof_query_died" and value == 1]
+
+    assert found["streamproof_query_up", "counts"] == found["streamproof_query_up", dead] == 0
+    assert found["streamproof_query_died", "counts"] == 0
+    assert found["streamproof_batches_total", "counts"] == 4
+    assert found["streamproof_input_records_total", "counts"] == 15
+    assert found["streamproof_state_dropped_rows_total", "counts", "0 stateStoreSave"] == 4
+    assert {key[2] for key in found if key[0] == "streamproof_phase_seconds_total"} == {"plan", "work-and-write", "commit"}
+    names = {key[0] for key in found}
+    assert not {name for name in names if "latency" in name or "records_total" in name} - {"streamproof_input_records_total"}
+    assert "streamproof_batch_begun_timestamp_seconds" not in names
+    assert "streamproof_watermark_leaps_total" not in names
+
+
+def test_what_a_plain_job_has_is_in_the_guide_and_nothing_else():
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "watching.md").read_text()
+    _, _, section = page.partition("## A job that nobody wrote for Streamproof")
+
+    told = set(re.findall(r"`(streamproof_\w+)`", section.partition("What Spark does not tell")[0]))
+    assert told == {metric.full_name for metric in OF_PLAIN_JOBS}
 
 
 def test_health_and_readiness():
@@ -288,6 +329,12 @@ def test_readings_fit_their_labels():
         Note("sums", "text", "hot-key"),
         BackedUp("sums", 4, "backup/1", 7, 1_000, 0.5, 900.0),
         BackupFailed("sums", "the disk is full", None, 900.0),
+        WatchedStarted("sums", "run-1", "a1b2"),
+        WatchedHeard("sums", 0, 10.0, AT),
+        WatchedEnded("sums", "run-1", "IOException"),
+        BatchCommitted(
+            "sums", 0, {}, {}, AT, {}, newest_event=AT, state=(OperatorState("stateStoreSave", 1, 1, 0, 1, None, dropped=4),)
+        ),
     ]
     for metric in METRICS:
         readings = [

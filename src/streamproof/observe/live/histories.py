@@ -71,7 +71,9 @@ class Topic:
 
 @dataclass(frozen=True)
 class State:
-    """What an operator holds; `place` counts from the output. `sizes` are those of the last hour."""
+    """What an operator holds; `place` counts from the output. `sizes` are those of the last hour.
+    `dropped` is how many rows Spark has dropped there as late since the watch began; None where it is not asked.
+    """
 
     place: int
     operator: str
@@ -79,6 +81,7 @@ class State:
     bytes: int
     on_disk: bool
     sizes: tuple[Size, ...] = ()
+    dropped: int | None = None
 
 
 _Dated = TypeVar("_Dated", Point, Sum, Size)
@@ -122,5 +125,6 @@ def state_after(states: Sequence[State], told: Sequence[OperatorState], at: floa
         size = each.memory_bytes if each.disk_bytes is None else each.disk_bytes
         before = known.get((place, each.operator))
         sizes = thinned((*(before.sizes if before else ()), Size(at, each.rows, size)))
-        found.append(State(place, each.operator, each.rows, size, each.disk_bytes is not None, sizes))
+        dropped = None if each.dropped is None else each.dropped + ((before.dropped if before else None) or 0)
+        found.append(State(place, each.operator, each.rows, size, each.disk_bytes is not None, sizes, dropped))
     return tuple(found)

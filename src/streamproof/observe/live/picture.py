@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 from streamproof.core.account import COUNTED, OF_A_BATCH
 from streamproof.core.phases import Phase
 from streamproof.observe.live.histories import Point, State, Topic, state_after, thinned, topics_after
+from streamproof.observe.live.plain import Plain
 from streamproof.observe.live.troubles import Trouble, trouble_of, with_trouble
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.events import RunEvent
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount
+from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
 
 MOST_QUERIES = 50
 MOST_OUTPUTS = 50
@@ -104,13 +106,15 @@ class Query:
     Parameters
     ----------
     doing
-        "starting", "running", "finishing" or "ended".
+        "starting", "running", "finishing", "ended" or "died".
     counts
         The account since the checkpoint began, without what is in state.
     account
         The account as the end of the query has it; None before.
     latency
         How old records were when readers got them, of the newest batch that has said it.
+    plain
+        What is known of a query that is not ours; None of one of ours. It has no account.
     """
 
     name: str
@@ -124,6 +128,7 @@ class Query:
     state: tuple[State, ...] = ()
     latency: tuple[Latency, ...] = ()
     outputs: Outputs = field(default_factory=Outputs)
+    plain: Plain | None = None
 
     @property
     def open(self) -> int:
@@ -182,13 +187,14 @@ def after(picture: Picture, event: RunEvent, at: Moment) -> Picture:
     if trouble is not None:
         known = replace(known, troubles=with_trouble(known.troubles, trouble))
     known = _of_run(known, event, at)
+    begins = isinstance(event, events.QueryStarting | WatchedStarted)
     name = getattr(event, "query", "")
     query = known.queries.get(name)
     if query is None:
-        if not isinstance(event, events.QueryStarting | events.QueryStarted):
+        if not begins and not isinstance(event, events.QueryStarted):
             return known
         if len(known.queries) >= MOST_QUERIES:
-            return replace(known, more_queries=known.more_queries + isinstance(event, events.QueryStarting))
+            return replace(known, more_queries=known.more_queries + begins)
         query = Query(name, at)
     return replace(known, queries={**known.queries, name: _of_query(query, event, at)})
 
@@ -242,6 +248,13 @@ def _of_query(query: Query, event: RunEvent, at: Moment) -> Query:
             return _committed(query, event, at)
         case events.QueryFinishing():
             return replace(query, doing="finishing")
+        case WatchedStarted():
+            return Query(query.name, at, doing="running", plain=Plain(at.steady))
+        case WatchedHeard():
+            return replace(query, plain=query.plain and query.plain.after(event, at.steady))
+        case WatchedEnded():
+            died = "ended" if event.error is None else "died"
+            return replace(query, doing=died, plain=query.plain and query.plain.ended(event, at.steady))
         case events.QueryEnded():
             return replace(query, doing="ended", done=replace(query.done, under_way=None), account=event.account)
     return query

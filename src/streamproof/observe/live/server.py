@@ -28,7 +28,7 @@ from streamproof.observe.live.access import PARAMETER, Access, cookie_at
 from streamproof.observe.live.board import Board
 from streamproof.observe.live.readers import Readers
 
-WANTED = Wanted("live page", "--live", 9465, "lets other machines look at it, with a token")
+WANTED = Wanted("live page", "--live {}", 9465, "lets other machines look at it, with a token")
 SEND_SECONDS = 10.0
 """A browser that takes nothing for so long is dropped: it comes again by itself, and gets the present picture."""
 LAST_SECONDS = 1.0
@@ -52,15 +52,15 @@ class _Quiet(H11Protocol):
         self.logger, self.access_log = _LOG, False
 
 
-def bound(address: str) -> socket.socket:
-    """A socket that listens at an address: a port, or HOST:PORT.
+def bound(address: str, wanted: Wanted = WANTED) -> socket.socket:
+    """A socket that listens at an address: a port, or HOST:PORT; `wanted` is how it was asked for.
 
     Raises
     ------
     ConfigurationError
         If it is no address, or the port is taken.
     """
-    return listening(*parsed(address, WANTED), WANTED)
+    return listening(*parsed(address, wanted), wanted)
 
 
 class LivePage:

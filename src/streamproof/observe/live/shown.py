@@ -10,8 +10,11 @@ from streamproof.core.phases import Phase
 from streamproof.observe.live.histories import MOST_PARTITIONS, State, Topic
 from streamproof.observe.live.picture import Batch, Moment, Picture, Query
 from streamproof.observe.live.standing import Standing, input_per_second, seconds_to_catch_up, usual_seconds
+from streamproof.runtime.watching.watched import WORK_AND_WRITE
 
 PHASES = tuple(str(phase) for phase in Phase if phase not in (Phase.START, Phase.MAINTENANCE))
+OF_PLAIN_JOBS = (str(Phase.PLAN), WORK_AND_WRITE, str(Phase.COMMIT))
+"""What Spark tells apart of a batch of a plain PySpark job."""
 SHOWN_PARTITIONS = 16
 """Of a topic, those with the most to read; the others are one line."""
 _LEAST_SECONDS = 60.0
@@ -44,8 +47,8 @@ def shown_run(picture: Picture, standing: Standing, now: Moment) -> dict[str, An
         "doing": picture.doing,
         "ended": None if ended is None else _iso(ended.at.wall),
         "jump": None if picture.jump is None else {"at": _iso(picture.jump.at), "seconds": round(picture.jump.by.total_seconds())},
-        "phases": PHASES,
-        "queries": [_query(query, of) for query in picture.queries.values()],
+        "phases": _phases(picture),
+        "queries": [_query(query, of, _phases(picture)) for query in picture.queries.values()],
         "more_queries": picture.more_queries,
         "troubles": [
             {
@@ -62,7 +65,14 @@ def shown_run(picture: Picture, standing: Standing, now: Moment) -> dict[str, An
     }
 
 
-def _query(query: Query, of: _Of) -> dict[str, Any]:
+def _phases(picture: Picture) -> list[str]:
+    """The phases to show: those of ours, or those that Spark tells apart, or both."""
+    of_plain = {query.plain is not None for query in picture.queries.values()}
+    ours = PHASES if of_plain != {True} else OF_PLAIN_JOBS
+    return [*ours, *(OF_PLAIN_JOBS[1:2] if of_plain == {True, False} else ())]
+
+
+def _query(query: Query, of: _Of, phases: Sequence[str]) -> dict[str, Any]:
     done, times, rate = query.done, query.times, input_per_second(query)
     usual = usual_seconds(query)
     return {
@@ -73,8 +83,10 @@ def _query(query: Query, of: _Of) -> dict[str, Any]:
         "last_commit_seconds": of.age(done.batches[-1].at.steady) if done.batches else None,
         "usual_seconds": None if usual is None else round(usual, 2),
         "input_per_second": None if rate is None else round(rate, 1),
-        "account": _account(query),
-        "batches": [_batch(batch, of) for batch in done.batches],
+        "plain": query.plain is not None,
+        "account": _account(query) if query.plain is None else None,
+        "read": query.counts.get("input", 0),
+        "batches": [_batch(batch, of, phases) for batch in done.batches],
         "under_way": None
         if done.under_way is None
         else {
@@ -131,7 +143,7 @@ def _account(query: Query) -> dict[str, Any]:
     }
 
 
-def _batch(batch: Batch, of: _Of) -> dict[str, Any]:
+def _batch(batch: Batch, of: _Of, phases: Sequence[str]) -> dict[str, Any]:
     longest = max(batch.phases_ms, key=lambda phase: batch.phases_ms[phase], default=None)
     return {
         "number": batch.number,
@@ -139,7 +151,7 @@ def _batch(batch: Batch, of: _Of) -> dict[str, Any]:
         "seconds_ago": of.age(batch.at.steady),
         "input": batch.input,
         "total_ms": batch.total_ms,
-        "phases_ms": [batch.phases_ms.get(phase) for phase in PHASES],
+        "phases_ms": [batch.phases_ms.get(phase) for phase in phases],
         "longest": longest,
     }
 
@@ -177,6 +189,7 @@ def _state(state: State, of: _Of) -> dict[str, Any]:
         "rows": state.rows,
         "bytes": state.bytes,
         "on_disk": state.on_disk,
+        "dropped": state.dropped,
         "bytes_per_hour": round((last.bytes - first.bytes) / hours) if enough else None,
         "points": [[of.age(size.at), size.bytes] for size in state.sizes],
     }

@@ -1,6 +1,6 @@
 """How a job is, in one word and one sentence, by the same limits as its alerts."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -53,6 +53,11 @@ def _judged(picture: Picture, now: float) -> tuple[Word, str]:
     ended = picture.ended
     if ended is not None and ended.error is not None:
         return Word.STOPPED, f"An error has stopped the run: {ended.message}"
+    died = [query for query in picture.queries.values() if query.doing == "died"]
+    if died:
+        return Word.STOPPED, _died(
+            died, [query for query in picture.queries.values() if query.doing == "running" and ended is None]
+        )
     wrong = [query for query in picture.queries.values() if query.account is not None and not query.account.adds_up]
     if ended is not None:
         if wrong and wrong[0].account is not None and wrong[0].account.unknown_since is None:
@@ -66,6 +71,8 @@ def _judged(picture: Picture, now: float) -> tuple[Word, str]:
     running = [query for query in picture.queries.values() if query.doing != "starting"]
     if not running:
         return Word.STARTING, _capital(picture.doing) or "The job starts."
+    if all(query.plain is not None for query in running):
+        return _plain(running)
     doing = {query.doing for query in running}
     if doing <= {"finishing", "ended"}:
         return Word.HEALTHY, "Everything is read; what is left is published."
@@ -74,8 +81,27 @@ def _judged(picture: Picture, now: float) -> tuple[Word, str]:
     return Word.HEALTHY, "Batches are committed, and no output waits."
 
 
+def _died(died: Sequence[Query], living: Sequence[Query]) -> str:
+    """What of a plain PySpark job has died, and what goes on."""
+    what = " and ".join(f"{query.name} of {query.plain.error if query.plain else ''}" for query in died)
+    others = f" {' and '.join(query.name for query in living)} {'goes' if len(living) == 1 else 'go'} on." if living else ""
+    return f"A query has died: {what}.{others}" if len(died) == 1 else f"{len(died)} queries have died: {what}.{others}"
+
+
+def _plain(running: Sequence[Query]) -> tuple[Word, str]:
+    """How a plain PySpark job is, as far as Spark tells, where nothing is wrong."""
+    if all(query.doing == "ended" for query in running):
+        return Word.ENDED, "All queries have ended."
+    if not any(query.done.committed for query in running):
+        return Word.HEALTHY, "The queries run; Spark has not told of a batch yet."
+    return Word.HEALTHY, "Batches are committed. Of a plain PySpark job Spark does not tell where each record is."
+
+
 def _of(query: Query, now: float) -> Iterator[tuple[Word, str]]:
     """What is not well with a query."""
+    silent = query.plain.silent_seconds(now) if query.plain is not None and query.doing == "running" else None
+    if silent is not None:
+        yield Word.STUCK, f"Spark has said nothing of {query.name} for {silent:.0f} s: a batch takes long, or hangs."
     under_way = query.done.under_way
     if under_way is not None:
         usual = usual_seconds(query)

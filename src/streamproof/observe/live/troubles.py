@@ -9,9 +9,11 @@ from streamproof.core.notes import NoteCode
 from streamproof.observe.metric import Metric
 from streamproof.observe.metrics.account import LEAPS
 from streamproof.observe.metrics.outputs import WAITING
-from streamproof.observe.metrics.state import HOT, RULES, TABLE_STAYS
+from streamproof.observe.metrics.queries import DIED
+from streamproof.observe.metrics.state import DROPPED, HOT, RULES, TABLE_STAYS
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.events import RunEvent
+from streamproof.runtime.watching.watched_events import WatchedEnded
 
 MOST = 8
 _LONGEST = 600
@@ -112,6 +114,20 @@ def _failed(event: events.RunFailed, at: datetime) -> Trouble:
     return Trouble(at, event.code, event.message)
 
 
+def _dropped(event: events.BatchCommitted, at: datetime) -> Trouble | None:
+    where = [f"{place} {state.operator}" for place, state in enumerate(event.state) if state.dropped]
+    if not where:
+        return None
+    what = f"Spark has dropped late rows at {' and '.join(where)}; they are in no output."
+    return Trouble(at, "late-rows-dropped", what, _todo(DROPPED), event.query, event.batch)
+
+
+def _died(event: WatchedEnded, at: datetime) -> Trouble | None:
+    if event.error is None:
+        return None
+    return Trouble(at, "query-died", f"The query has died of {event.error}.", _todo(DIED), event.query)
+
+
 _MADE: Mapping[type[RunEvent], Callable[[Any, datetime], Trouble | None]] = {
     events.PublicationWaiting: _waits,
     events.TableStays: _stays,
@@ -120,4 +136,6 @@ _MADE: Mapping[type[RunEvent], Callable[[Any, datetime], Trouble | None]] = {
     events.HotKey: _hot,
     events.Note: _note,
     events.RunFailed: _failed,
+    events.BatchCommitted: _dropped,
+    WatchedEnded: _died,
 }

@@ -15,4 +15,6 @@ QUESTIONS: Mapping[str, Sequence[Metric]] = {
     "Is there a copy of the checkpoint": backups.METRICS,
 }
 METRICS: Sequence[Metric] = tuple(metric for metrics in QUESTIONS.values() for metric in metrics)
+OF_PLAIN_JOBS: Sequence[Metric] = tuple(metric for metric in METRICS if metric.plain)
+"""Those that Spark's listener tells of a plain PySpark job."""
 ALERTS: Sequence[tuple[Metric, Alert]] = tuple((metric, alert) for metric in METRICS for alert in metric.alerts)

@@ -2,6 +2,7 @@
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, QueryEnded, QueryStarted
+from streamproof.runtime.watching.watched_events import WatchedHeard, WatchedStarted
 
 COMMITTED = Metric(
     name="last_commit_timestamp_seconds",
@@ -11,6 +12,7 @@ COMMITTED = Metric(
     means="When the newest batch of this run was committed.",
     bad="It stands while a batch is under way.",
     todo="See which batch is under way, and in which phase.",
+    plain=True,
     readings={BatchCommitted: lambda event: [((event.query,), NOW)]},
     shown="time() - streamproof_last_commit_timestamp_seconds",
 )
@@ -52,6 +54,7 @@ DURATION = Metric(
     means="How long a batch takes, from the moment when Spark looks for input to its commit.",
     bad="It is longer than the trigger, or grows from hour to hour.",
     todo="See which phase grows: work is Spark's tasks, publish is the outputs.",
+    plain=True,
     readings={
         BatchCommitted: lambda event: [((event.query,), event.total_ms / 1_000)] if event.total_ms is not None else [],
     },
@@ -62,9 +65,13 @@ PHASES = Metric(
     kind=Kind.COUNTER,
     unit="seconds",
     labels=(QUERY, "phase"),
-    means="How long the phases of batches took together: plan, work, stage, publish, commit.",
+    means=(
+        "How long the phases of batches took together: plan, work, stage, publish, commit. "
+        "Of a plain PySpark job plan, commit, and work-and-write, which Spark does not tell apart."
+    ),
     bad="One phase takes most of the time of a job that falls back.",
     todo="work: more cores, or fewer rows per key. publish: the store is slow. plan: many small files.",
+    plain=True,
     readings={
         BatchCommitted: lambda event: [
             ((event.query, phase), milliseconds / 1_000) for phase, milliseconds in event.phases_ms.items()
@@ -80,6 +87,7 @@ INPUT = Metric(
     means="Records that committed batches have read.",
     bad="It stands while the source has more.",
     todo="Compare with the consumer lag.",
+    plain=True,
     readings={BatchCommitted: lambda event: [((event.query,), event.counts.get("input", 0))]},
     shown="rate(streamproof_input_records_total[5m])",
 )
@@ -91,8 +99,10 @@ WATERMARK = Metric(
     means="The watermark, in event time: what is older is late, and windows that end before it are closed.",
     bad="It stands while records come: nothing that waits for it comes out.",
     todo="A source that is quiet holds it (idle_after), or event times are wrong.",
+    plain=True,
     readings={
         BatchPlanned: lambda event: [((event.query,), event.watermark.timestamp())] if event.watermark is not None else [],
+        WatchedHeard: lambda event: [((event.query,), event.watermark.timestamp())] if event.watermark is not None else [],
     },
     shown="time() - streamproof_watermark_timestamp_seconds",
     alerts=(
@@ -108,6 +118,24 @@ WATERMARK = Metric(
             todo="Nothing that waits for it comes out. One of several sources is quiet (set idle_after), or event times do not go on.",
         ),
     ),
+)
+BEHIND = Metric(
+    name="watermark_behind_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds of event time",
+    labels=(QUERY,),
+    means="How far the watermark of the newest batch with event times lies behind its newest event: the delay, and what came with the batch.",
+    bad="It is many times the delay: one source holds the watermark, or an event lies far ahead.",
+    todo="As with watermark_timestamp_seconds.",
+    while_running=True,
+    plain=True,
+    readings={
+        BatchCommitted: lambda event: (
+            [((event.query,), (event.newest_event - event.watermark).total_seconds())]
+            if event.newest_event and event.watermark
+            else []
+        ),
+    },
 )
 LATENCY = Metric(
     name="record_latency_seconds",
@@ -150,10 +178,12 @@ BATCHES = Metric(
     means="Batches that this run has committed.",
     bad="It stands while a batch is under way.",
     todo="As with last_commit_timestamp_seconds.",
+    plain=True,
     readings={
         QueryStarted: lambda event: [((event.query,), 0)],
+        WatchedStarted: lambda event: [((event.query,), 0)],
         BatchCommitted: lambda event: [((event.query,), 1)],
     },
     shown="rate(streamproof_batches_total[5m])",
 )
-METRICS = (COMMITTED, UNDER_WAY, BATCHES, DURATION, PHASES, INPUT, LATENCY, WATERMARK, LIMIT)
+METRICS = (COMMITTED, UNDER_WAY, BATCHES, DURATION, PHASES, INPUT, LATENCY, WATERMARK, BEHIND, LIMIT)

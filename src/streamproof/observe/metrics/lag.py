@@ -11,6 +11,7 @@ CONSUMER_LAG = Metric(
     means="How much of a partition was left to read when the newest batch was planned.",
     bad="It grows for longer than a peak lasts, or one partition has much more than the others.",
     todo="See which phase of a batch grows. One partition alone: its producer's key is hot.",
+    plain=True,
     readings={
         BatchCommitted: lambda event: [((event.query, lag.source, lag.topic, str(lag.partition)), lag.lag) for lag in event.lag],
     },

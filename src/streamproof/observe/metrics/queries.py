@@ -2,6 +2,7 @@
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
 from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted
+from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
 
 UP = Metric(
     name="query_up",
@@ -11,9 +12,12 @@ UP = Metric(
     means="Whether a query runs.",
     bad="It is not there although the job should run: an error that ends a query ends the run, and this endpoint with it.",
     todo="The service manager has the exit code, and the log of the run the error. Start it again: it goes on where it was.",
+    plain=True,
     readings={
         QueryStarted: lambda event: [((event.query,), 1)],
         QueryEnded: lambda event: [((event.query,), 0)],
+        WatchedStarted: lambda event: [((event.query,), 1)],
+        WatchedEnded: lambda event: [((event.query,), 0)],
     },
 )
 STARTED = Metric(
@@ -24,7 +28,11 @@ STARTED = Metric(
     means="When this run of a query began.",
     bad="It changes again and again: something starts the job each time it dies.",
     todo="Look at the error that ends it. A job that dies at one batch each time has a record or a store that it cannot get past.",
-    readings={QueryStarted: lambda event: [((event.query,), NOW)]},
+    plain=True,
+    readings={
+        QueryStarted: lambda event: [((event.query,), NOW)],
+        WatchedStarted: lambda event: [((event.query,), NOW)],
+    },
     alerts=(
         Alert(
             name="StreamproofRestarts",
@@ -44,6 +52,76 @@ NOTES = Metric(
     means="What a run has said that is no error, by its code.",
     bad="A code comes that was not there yesterday.",
     todo="The code has a row in the reference of codes.",
+    plain=True,
     readings={Note: lambda event: [((event.query, event.code), 1)]},
 )
-METRICS = (UP, STARTED, NOTES)
+DIED = Metric(
+    name="query_died",
+    kind=Kind.GAUGE,
+    unit="1 or 0",
+    labels=(QUERY,),
+    means="Whether a query of a plain PySpark job has died of an error, until it is started again. An error in a job of ours ends the whole run.",
+    bad="It is 1: the other queries of the session go on, and nothing starts this one again.",
+    todo="The driver's log and query.exception() have the error.",
+    plain=True,
+    readings={
+        WatchedStarted: lambda event: [((event.query,), 0)],
+        WatchedEnded: lambda event: [((event.query,), 1 if event.error is not None else 0)],
+    },
+    alerts=(
+        Alert(
+            name="StreamproofQueryDied",
+            when="streamproof_query_died == 1",
+            lasting="0m",
+            severity=Severity.PAGE,
+            says="{{ $labels.job_name }}: query {{ $labels.query }} has died, and its process goes on.",
+            todo="The driver's log has the error. Nothing starts the query again: let the job end with it (spark.streams.awaitAnyTermination()).",
+        ),
+    ),
+)
+HEARD = Metric(
+    name="last_heard_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="When Spark last said anything of a query of a plain PySpark job: it has started, a batch is over, or there was no input.",
+    bad="It stands for much longer than it ever did.",
+    todo="A batch takes long, or hangs: Spark does not tell when one begins. See its stages in Spark's own page.",
+    while_running=True,
+    plain=True,
+    readings={
+        WatchedStarted: lambda event: [((event.query,), NOW)],
+        WatchedHeard: lambda event: [((event.query,), NOW)],
+    },
+    shown="time() - streamproof_last_heard_timestamp_seconds",
+    alerts=(
+        Alert(
+            name="StreamproofSilent",
+            # Ten times what lay between two words so far, and ten minutes at least; half an hour where there were not yet two.
+            when=(
+                "time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
+                " / streamproof_heard_interval_seconds_count, 600)"
+                " or (time() - streamproof_last_heard_timestamp_seconds > 1800 unless streamproof_heard_interval_seconds_count > 0)"
+            ),
+            lasting="0m",
+            severity=Severity.PAGE,
+            says="{{ $labels.job_name }}: Spark has said nothing of query {{ $labels.query }} for {{ $value | humanizeDuration }}.",
+            todo="A batch takes long, or hangs in a task or in foreachBatch. Spark's own page shows the stage that is under way.",
+        ),
+    ),
+)
+INTERVAL = Metric(
+    name="heard_interval_seconds",
+    kind=Kind.HISTOGRAM,
+    unit="seconds",
+    labels=(QUERY,),
+    means="How long it took from one word of Spark about a query of a plain PySpark job to the next.",
+    bad="It grows: batches take longer.",
+    todo="As with batch_seconds.",
+    plain=True,
+    readings={
+        WatchedHeard: lambda event: [((event.query,), event.since_before)] if event.since_before is not None else [],
+    },
+    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_heard_interval_seconds_bucket[10m])))",
+)
+METRICS = (UP, STARTED, DIED, HEARD, INTERVAL, NOTES)

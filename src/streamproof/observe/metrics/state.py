@@ -29,6 +29,7 @@ ROWS = Metric(
     means="Rows in the state of an operator. Spark counts them where the job asks for it.",
     bad="It grows from day to day at the same input.",
     todo="A key that is kept for ever, or a watermark that does not go on.",
+    plain=True,
     readings={BatchCommitted: _of("rows")},
     while_running=True,
 )
@@ -40,6 +41,7 @@ MEMORY = Metric(
     means="Memory that the state store has taken for an operator, in all partitions.",
     bad="It comes near the memory of the executors.",
     todo="Bound RocksDB's memory, or give the executors more.",
+    plain=True,
     readings={BatchCommitted: _of("memory_bytes")},
     while_running=True,
 )
@@ -51,6 +53,7 @@ DISK = Metric(
     means="The files that hold the state of an operator, of all partitions.",
     bad="It would double within a week at the growth of the last day.",
     todo="See what is in the state: streamproof inspect. A key that is kept for ever has no ttl or within.",
+    plain=True,
     readings={BatchCommitted: _of("disk_bytes")},
     while_running=True,
     shown="predict_linear(streamproof_state_disk_bytes[1d], 7 * 86400)",
@@ -76,6 +79,7 @@ UPDATED = Metric(
     means="Rows that batches have put into the state of an operator.",
     bad="It is many times the input: each record changes several windows.",
     todo="Longer steps of hopping windows, or fewer keys.",
+    plain=True,
     readings={BatchCommitted: _of("updated")},
     shown="rate(streamproof_state_updated_rows_total[5m])",
 )
@@ -87,8 +91,37 @@ REMOVED = Metric(
     means="Rows that have left the state of an operator.",
     bad="It stands while rows are put there.",
     todo="As with state_rows.",
+    plain=True,
     readings={BatchCommitted: _of("removed")},
     shown="rate(streamproof_state_removed_rows_total[5m])",
+)
+DROPPED = Metric(
+    name="state_dropped_rows_total",
+    kind=Kind.COUNTER,
+    unit="rows",
+    labels=_OPERATOR,
+    means=(
+        "Rows of a plain PySpark job that Spark has dropped as late, by its own count (numRowsDroppedByWatermark). "
+        "It counts rows as they come to the operator: late records of one key and window that one task has aggregated before count once."
+    ),
+    bad="It rises: these records are in no output, and Spark says so nowhere else.",
+    todo="See how late events come (streamproof lag), and give withWatermark a longer delay, or keep late rows apart before the operator.",
+    plain=True,
+    readings={BatchCommitted: _of("dropped")},
+    shown="rate(streamproof_state_dropped_rows_total[5m])",
+    alerts=(
+        Alert(
+            name="StreamproofLateRowsDropped",
+            when=(
+                "increase(streamproof_state_dropped_rows_total[15m]) > 0"
+                " or (streamproof_state_dropped_rows_total > 0 unless streamproof_state_dropped_rows_total offset 15m)"
+            ),
+            lasting="0m",
+            severity=Severity.TICKET,
+            says="{{ $labels.job_name }}: Spark has dropped late rows at {{ $labels.operator }} of {{ $labels.query }}; they are in no output.",
+            todo="streamproof lag says how late events come, and which delay withWatermark needs. A job of ours has late rows as an output.",
+        ),
+    ),
 )
 HOT = Metric(
     name="hot_key_share",
@@ -144,4 +177,4 @@ RULES = Metric(
     todo="The event rule-rejected has the name of the rule and why.",
     readings={RuleRejected: lambda event: [((event.query, event.table), 1)]},
 )
-METRICS = (ROWS, MEMORY, DISK, UPDATED, REMOVED, HOT, TABLE_READ, TABLE_STAYS, RULES)
+METRICS = (ROWS, MEMORY, DISK, UPDATED, REMOVED, DROPPED, HOT, TABLE_READ, TABLE_STAYS, RULES)

@@ -19,6 +19,9 @@ class OperatorState:
         What the state store takes in memory.
     disk_bytes
         The files that hold the state; None of a state store without files.
+    dropped
+        How many rows of this batch Spark has dropped there as late, by its own count; None where nobody asks for it. A job of ours lets no late
+        row come so far.
     """
 
     operator: str
@@ -27,6 +30,7 @@ class OperatorState:
     removed: int
     memory_bytes: int
     disk_bytes: int | None
+    dropped: int | None = None
 
 
 @dataclass(frozen=True)

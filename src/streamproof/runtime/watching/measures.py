@@ -16,14 +16,14 @@ from streamproof.core.phases import Phase
 from streamproof.runtime.watching.events import BatchCommitted
 from streamproof.runtime.watching.figures import OperatorState
 
-_SPARKS = {
+SPARKS = {
     Phase.PLAN: ("latestOffset", "getBatch", "walCommit", "queryPlanning"),
     Phase.COMMIT: ("commitOffsets",),
 }
 """Of which durations in Spark's progress a phase consists."""
 _OF_ROWS_THAT_SPARK_WRITES = {Phase.WORK: ("addBatch",)}
 """With the real-time trigger the whole work is Spark's; of any other batch this holds our phases too."""
-_TOTAL = "triggerExecution"
+TOTAL = "triggerExecution"
 _DISK_BYTES = "rocksdbSstFileSize"
 
 
@@ -79,13 +79,13 @@ class Measures:
         return replace(
             event,
             phases_ms=_phases(event.phases_ms, spent),
-            total_ms=spent.get(_TOTAL),
+            total_ms=spent.get(TOTAL),
             # Of the first batch of a run Spark does not know since when its records have come in, and says 0.
             input_per_second=None if not input_rate and progress.get("numInputRows") else input_rate,
             processed_per_second=progress.get("processedRowsPerSecond"),
             lag=tuple(self._lag(progress)),
-            state=tuple(self._state(progress)),
-            newest_event=_newest_event(progress),
+            state=tuple(states_in(progress, counts_rows=self.counts_rows)),
+            newest_event=newest_event_in(progress),
         )
 
     def _lag(self, progress: Mapping[str, Any]) -> Iterator[Lag]:
@@ -93,19 +93,22 @@ class Measures:
             if told.get("endOffset") and told.get("latestOffset"):
                 yield from source.lag_when_planned(json.dumps(told["endOffset"]), json.dumps(told["latestOffset"]))
 
-    def _state(self, progress: Mapping[str, Any]) -> Iterator[OperatorState]:
-        for found in progress.get("stateOperators", ()):
-            yield OperatorState(
-                operator=found["operatorName"],
-                rows=found["numRowsTotal"] if self.counts_rows else None,
-                updated=found["numRowsUpdated"],
-                removed=found["numRowsRemoved"],
-                memory_bytes=found["memoryUsedBytes"],
-                disk_bytes=found.get("customMetrics", {}).get(_DISK_BYTES),
-            )
+
+def states_in(progress: Mapping[str, Any], *, counts_rows: bool, counts_dropped: bool = False) -> Iterator[OperatorState]:
+    """What the operators with state hold after a batch, by Spark's progress; first the one that is nearest the output."""
+    for found in progress.get("stateOperators", ()):
+        yield OperatorState(
+            operator=found["operatorName"],
+            rows=found["numRowsTotal"] if counts_rows else None,
+            updated=found["numRowsUpdated"],
+            removed=found["numRowsRemoved"],
+            memory_bytes=found["memoryUsedBytes"],
+            disk_bytes=found.get("customMetrics", {}).get(_DISK_BYTES),
+            dropped=found.get("numRowsDroppedByWatermark") if counts_dropped else None,
+        )
 
 
-def _newest_event(progress: Mapping[str, Any]) -> datetime | None:
+def newest_event_in(progress: Mapping[str, Any]) -> datetime | None:
     """Spark writes instants as "2026-01-05T09:01:40.000Z"; a batch without rows has none."""
     told = progress.get("eventTime", {}).get("max")
     return None if told is None else datetime.fromisoformat(told)
@@ -113,7 +116,7 @@ def _newest_event(progress: Mapping[str, Any]) -> datetime | None:
 
 def _phases(ours: Mapping[str, int], sparks: Mapping[str, int]) -> dict[str, int]:
     """By phase what we have measured and what Spark has, in the order of the phases."""
-    names = _SPARKS if Phase.WORK in ours else {**_SPARKS, **_OF_ROWS_THAT_SPARK_WRITES}
+    names = SPARKS if Phase.WORK in ours else {**SPARKS, **_OF_ROWS_THAT_SPARK_WRITES}
     both = {
         str(phase): [*(sparks[name] for name in names.get(phase, ()) if name in sparks), *([ours[phase]] if phase in ours else ())]
         for phase in Phase

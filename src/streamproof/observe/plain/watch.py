@@ -1,0 +1,155 @@
+"""`sp.watch`: metrics and the live page of a plain PySpark job, by one line in it."""
+
+import logging
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from streamproof.errors import ConfigurationError
+from streamproof.observe.addresses import Wanted
+from streamproof.observe.metrics import OF_PLAIN_JOBS
+from streamproof.observe.plain.hearing import Hearing
+from streamproof.runtime.watching.events import Emitter, Listener, Note, RunEvent
+from streamproof.runtime.watching.listeners import listeners_in
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_METRICS = Wanted("metrics", 'metrics="{}"', 9464, "lets other machines read it, without a password")
+_LIVE = Wanted("live page", 'live="{}"', 9465, "lets other machines look at it, with a token")
+_LOG = logging.getLogger("streamproof.watch")
+
+
+class Watch:
+    """A watch that goes on until `stop`, or to the end of a `with` block. `sp.watch` makes one.
+
+    Parameters
+    ----------
+    job
+        The name of the job.
+    """
+
+    def __init__(self, job: str, spark: "SparkSession", listeners: Iterable[Listener]) -> None:
+        self.job = job
+        self.metrics_url: str | None = None
+        """Where Prometheus finds the metrics; None where they were not asked for."""
+        self.live_url: str | None = None
+        """Where the live page is; None where it was not asked for."""
+        self._said: list[str] = []
+        self._emitter = Emitter(self._keep, *listeners)
+        self._hearing = Hearing(spark, self._emitter)
+        self._open = ExitStack()
+
+    @property
+    def notes(self) -> list[str]:
+        """What is worth knowing, each thing once: queries without a name, listeners that raised."""
+        return list(dict.fromkeys((*self._said, *map(str, self._hearing.notes), *map(str, self._emitter.failures))))
+
+    def stop(self) -> None:
+        """Ends the watch: the metrics and the page are there no longer. The queries go on. A second call does nothing."""
+        self._hearing.end()
+        self._open.close()
+
+    def __enter__(self) -> "Watch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def __repr__(self) -> str:
+        where = ", ".join(url for url in (self.metrics_url, self.live_url) if url)
+        return f"<streamproof watch of {self.job}{': ' if where else ''}{where}>"
+
+    def _keep(self, event: RunEvent) -> None:
+        if isinstance(event, Note) and event.text not in self._said:
+            self._said.append(event.text)
+            _LOG.warning("%s", event.text)
+
+    def _show(self, metrics: str | None, live: str | None) -> None:
+        if metrics is not None:
+            from streamproof.observe.endpoint import Endpoint
+            from streamproof.observe.values import Values
+
+            values = Values(OF_PLAIN_JOBS)
+            self._emitter.also(values)
+            self.metrics_url = self._open.enter_context(Endpoint(self.job, metrics, values, _METRICS)).url
+        if live is not None:
+            from streamproof.observe.live.place import place
+
+            at = place(live, Path.cwd(), _LIVE)
+            from streamproof.observe.live.board import RunBoard
+            from streamproof.observe.live.server import LivePage
+
+            board = RunBoard(self.job)
+            self._emitter.also(board)
+            page = LivePage(board, at.listens, at.access)
+            # What ends a `with` block is an error of Spark as a rule, whose text may hold values of rows: the page has no need of it.
+            page.__enter__()
+            self._open.callback(page.__exit__, None, None, None)
+            self.live_url = page.url
+
+
+def watch(
+    spark: "SparkSession",
+    *,
+    metrics: str | int | None = None,
+    live: str | int | None = None,
+    job: str | None = None,
+    listener: Listener | Iterable[Listener] | None = None,
+) -> Watch:
+    """Watches the queries of a plain PySpark job: metrics for Prometheus, a live page, events.
+
+    One line, before or after the queries start. What it knows is what Spark tells its listener of streaming queries (Spark 3.5 to 4.3). What Spark
+    does not tell is not shown. No query waits for it, and nothing in it ends one.
+
+    Parameters
+    ----------
+    spark
+        The session that the queries run in. Another one, such as `spark.newSession()`, needs a watch of its own.
+    metrics
+        Where Prometheus finds the metrics: a port of this machine, or `HOST:PORT`. Needs the extra `monitor`.
+    live
+        Where the live page is, in the same way. Needs the extra `live`.
+    job
+        How the job is called; the name of the Spark application where it is not given.
+    listener
+        Is called with each event (docs/reference/events.md), in a thread of the watch; one, or several in their order.
+
+    Returns
+    -------
+    Watch
+        A context manager with `stop`, `metrics_url`, `live_url` and `notes`.
+
+    Raises
+    ------
+    ConfigurationError
+        If nothing would hear the events, if an address is none or taken, or if the session is one of Spark Connect.
+    MissingExtra
+        If a library is not installed.
+    """
+    listeners = listeners_in(listener)
+    if metrics is None and live is None and not listeners:
+        raise ConfigurationError(
+            "sp.watch(spark) would show nothing.",
+            required="metrics=, live= or listener=: somebody who hears what Spark says.",
+            remedy=f"Give a port: sp.watch(spark, {_METRICS.by(9464)}, {_LIVE.by(9465)}).",
+        )
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise ConfigurationError(
+            "This session is one of Spark Connect: its listener runs in the server, and not in this process.",
+            required="A session that has its own JVM.",
+            remedy='Make it without remote(...), such as SparkSession.builder.master("local[*]"), or by spark-submit.',
+        )
+    made = Watch(job or str(spark.sparkContext.appName), spark, listeners)
+    try:
+        made._show(_text(metrics), _text(live))
+        made._hearing.begin()
+    except BaseException:
+        made.stop()
+        raise
+    return made
+
+
+def _text(address: str | int | None) -> str | None:
+    return None if address is None else str(address)
