@@ -25,6 +25,8 @@ class Incident:
         What is proved.
     found_by
         The checker that must find it, and the code of its finding.
+    arguments
+        What the job is given, as by `--set`.
     also
         Codes that come with it by the same checker: a user who has not paid since the crash has no total any more.
     says
@@ -49,6 +51,7 @@ class Incident:
     batches: int = 3
     conf: dict[str, str] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
+    arguments: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.name
@@ -62,6 +65,16 @@ INCIDENTS = (
         "keeps PAID in the memory of the process",
         without_fault=False,
         also=frozenset({"lost", "more-of-them"}),
+    ),
+    Incident(
+        "offsets-before-the-write",
+        "clicks",
+        ("exactly-once", "lost"),
+        "a row of the output lake/clicks is lost",
+        "fault-free,publish/written@1:before*",
+        without_fault=False,
+        also=frozenset({"more-of-them"}),
+        arguments={"database": "{folder}/offsets.db"},
     ),
     Incident(
         "join-without-a-time-bound",
@@ -92,7 +105,7 @@ def proved(incident: Incident, which: str, folder: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(folder)
     job = ROOT / "examples" / "mutants" / incident.name / f"{which}.py"
     inputs = {name: str(SAMPLES / f"{name}.jsonl") for name in incident.inputs}
-    wanted = Wanted(f"{job}:{incident.function}", inputs, conf=incident.conf)
+    wanted = Wanted(f"{job}:{incident.function}", inputs, conf=incident.conf, arguments=incident.arguments)
     return sp.prove(wanted.target, job=wanted, quick=True, batches=incident.batches, only=incident.only)
 
 
@@ -100,7 +113,7 @@ def proved(incident: Incident, which: str, folder: Path, monkeypatch: pytest.Mon
 def test_p14_an_incident_fails_by_the_checker_that_is_named(incident, tmp_path, monkeypatch):
     proof = proved(incident, "broken", tmp_path, monkeypatch)
     told = [
-        (check["name"], finding["code"], f"{finding['what']} {finding['how']}")
+        (check["name"], finding["code"], f"{finding['what']} {finding['how'] or ''}")
         for scenario in proof.failures
         for check in scenario["checks"]
         if check["verdict"] == "fail"

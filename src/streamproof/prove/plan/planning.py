@@ -1,7 +1,7 @@
 """The plan of a proof: which scenarios there are, in which order, and what each is called."""
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -89,15 +89,19 @@ def before_commits(timeline: Timeline) -> list[ScenarioPlan]:
 
     The disk is often the one after the plan of the batch, so that no image tells the two apart.
     """
-    found = []
+    return list(_before(timeline, Phase.COMMIT))
+
+
+def before_writes(timeline: Timeline) -> list[ScenarioPlan]:
+    """The same right before the first file that a batch publishes: what the function has noted elsewhere by then is there, and no row is."""
+    return [plan for plan in _before(timeline, Phase.PUBLISH) if plan.step is not None and plan.step.number == 1]
+
+
+def _before(timeline: Timeline, phase: Phase) -> Iterator[ScenarioPlan]:
     for image in prefixes(timeline):
-        steps = [StepName.parse(name) for name in image.names]
-        found += [
-            ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step, image)
-            for step in steps
-            if step.phase is Phase.COMMIT and step.side is Side.BEFORE and not image.background
-        ]
-    return found
+        for step in map(StepName.parse, image.names):
+            if step.phase is phase and step.side is Side.BEFORE and not image.background:
+                yield ScenarioPlan(f"{step}+live", Mode.LIVE, "process-death", step, image)
 
 
 def struck(strikes: Iterable[tuple[ServiceFault, StepName, str]]) -> list[ScenarioPlan]:

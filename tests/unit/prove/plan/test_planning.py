@@ -7,7 +7,18 @@ import pytest
 from streamproof.core.phases import StepName
 from streamproof.errors import ScenarioError
 from streamproof.prove.options import Selection
-from streamproof.prove.plan.planning import Mode, ScenarioPlan, chosen, in_order, in_words, live, quick, standard
+from streamproof.prove.plan.planning import (
+    Mode,
+    ScenarioPlan,
+    before_commits,
+    before_writes,
+    chosen,
+    in_order,
+    in_words,
+    live,
+    quick,
+    standard,
+)
 from streamproof.prove.record.images import Image
 from streamproof.prove.record.steps import Timeline, timeline
 from unit.prove.record.recorder import LAYOUT, Recorder
@@ -133,6 +144,17 @@ def test_on_services_a_quick_plan_has_one_live_crash_for_each_kind_of_step(three
     assert {kind(plan.step) for plan in taken} == {kind(plan.step) for plan in whole}
     assert len({kind(plan.step) for plan in taken}) == len(taken)
     assert [plan.id for plan in taken if plan.step in announced] == ["publish/kept.1@1:before+live"]
+
+
+def test_a_job_with_a_function_of_its_own_dies_before_the_first_file_of_a_batch_too(three_batches: Timeline) -> None:
+    """What the function has noted elsewhere is there, and no row is: no disk tells that from a crash after the plan of the batch."""
+    found = live(three_batches, ())
+    tried = [*before_commits(three_batches), *found, *before_writes(three_batches)]
+    before = [f"publish/exposure@{batch}:before+live" for batch in range(3)]
+
+    assert [plan.id for plan in before_writes(three_batches) if plan.step and plan.step.kind == "exposure"] == before
+    assert not {plan.id for plan in found} & {*before}
+    assert [plan.id for plan in quick(tried) if plan.id in before] == [before[1]]
 
 
 def test_a_quick_and_a_full_plan_exclude_each_other() -> None:

@@ -15,6 +15,8 @@ from streamproof.prove.subjects.pyspark.reference import Batches, NoReference
 from streamproof.prove.subjects.pyspark.told import Query
 from streamproof.prove.subjects.pyspark.unread import why_unread
 
+EARLY = "offsets-before-the-write"
+"""The page below docs/incidents that tells why rows that were read never come."""
 _SHOWN = 5
 _SHARE = 0.9
 """The share of whole events that must reach the job. A reader may leave out a few that do not fit its schema."""
@@ -242,7 +244,7 @@ def _said(
         )
     for row in missing[len(other) :][:_SHOWN]:
         what = f"a row{of} of the output {name} is lost"
-        yield Finding(Code.LOST, None, what, batch, shown(row, masked=masked), "no such row")
+        yield Finding(Code.LOST, None, what, batch, shown(row, masked=masked), "no such row", page=EARLY)
     for row in other[len(missing) :][:_SHOWN]:
         what = f"a row{of} of the output {name} should not be there"
         yield Finding(Code.UNEXPECTED, None, what, batch, "no such row", shown(row, masked=masked))

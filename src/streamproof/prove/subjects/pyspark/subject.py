@@ -13,7 +13,7 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.core.verdict import Verdict
 from streamproof.prove.checkers import CheckResult, Finding
 from streamproof.prove.lineage.kept import KeptEvent, ToKeep
-from streamproof.prove.plan.planning import ScenarioPlan, before_commits, beyond, live, standard
+from streamproof.prove.plan.planning import ScenarioPlan, before_commits, before_writes, beyond, live, standard
 from streamproof.prove.plan.planning import quick as one_of_each
 from streamproof.prove.process.spark_settings import RARE_AS_IT_IS
 from streamproof.prove.record.binding import CHECKPOINT, OUT, ScenarioBinding
@@ -142,7 +142,8 @@ class PysparkSubject(Subject):
     def plans(self, recordings: Mapping[str, Recording], *, full: bool, quick: bool) -> tuple[list[ScenarioPlan], tuple[str, ...]]:
         default = recordings["default"]
         if self.leaves_the_disk:
-            crashes = list({plan.id: plan for plan in (*before_commits(default.steps), *live(default.steps, ()))}.values())
+            tried = (*before_commits(default.steps), *live(default.steps, ()), *before_writes(default.steps))
+            crashes = list({plan.id: plan for plan in tried}.values())
             return (one_of_each(crashes) if quick else crashes), ()
         crashes = standard(default.steps)
         if quick:

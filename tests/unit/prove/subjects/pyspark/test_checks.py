@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from streamproof.core.verdict import Verdict
-from streamproof.prove.subjects.pyspark.checks import Evidence, checks_of, intake
+from streamproof.prove.subjects.pyspark.checks import EARLY, Evidence, checks_of, intake
 from streamproof.prove.subjects.pyspark.identity import Left as Why
 from streamproof.prove.subjects.pyspark.reading import Abandoned, Batch, Left, Output
 from streamproof.prove.subjects.pyspark.reference import NoReference
@@ -161,8 +161,16 @@ def test_what_a_job_keeps_in_memory_is_named_with_the_first_difference():
     findings = found({0: RIGHT[0]}, kept="perhaps because of totals")["exactly-once"].findings
 
     assert [finding.how for finding in findings] == ["perhaps because of totals", None]
-    assert [finding.page for finding in findings] == ["state-in-a-python-dict", ""]
+    assert [finding.page for finding in findings] == ["state-in-a-python-dict", EARLY]
     assert found(RIGHT, kept="perhaps because of totals")["exactly-once"].verdict is Verdict.PASS
+
+
+def test_rows_that_never_come_name_the_page_of_progress_that_is_stored_too_early():
+    lost = found({0: RIGHT[0]})["exactly-once"].findings
+    again = found({0: RIGHT[0] * 2, 1: RIGHT[1]})["exactly-once"].findings
+
+    assert {finding.page for finding in lost} == {EARLY} == {"offsets-before-the-write"}
+    assert {finding.page for finding in again} == {""}
 
 
 def test_values_are_masked():
