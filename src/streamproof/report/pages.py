@@ -10,7 +10,7 @@ _PLACES = (_PACKAGE / "_docs", _PACKAGE.parents[1] / "docs")
 def path_of(page: str) -> str:
     """The path of a page that is named "docs/...", as a person would type it here; its name where this installation has it not.
 
-    A part of it that is named, "docs/page.md#part", stays named.
+    A part of it that is named behind a "#" stays named.
     """
     for folder in _PLACES if page.startswith("docs/") else ():
         name, mark, part = page.removeprefix("docs/").partition("#")

@@ -59,7 +59,7 @@ def failure_of(problem: StreamproofError, job: str) -> Failure:
         sample=sample,
         cause=_hidden(at.get("cause") or _cause(problem)),
         next=_hidden(problem.remedy or problem.required),
-        page=f"{PAGE}{problem.code}",
+        page=f"{PAGE}#error-{problem.code}",
     )
 
 

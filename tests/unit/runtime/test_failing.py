@@ -1,6 +1,7 @@
 """What is said around an error that stops a run, as far as no Spark is needed for it."""
 
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -165,3 +166,17 @@ def test_a_line_is_of_the_step_whose_function_has_it_or_names_it():
 
     assert step_of(query, [(__file__, line, "text_of")], "").startswith("transform(written_here) in ")
     assert step_of(query, [(__file__, 1, "other")], "") == ""
+
+
+def codes(kind: type[StreamproofError] = StreamproofError) -> set[str]:
+    own = {kind.code} if kind.__module__.startswith("streamproof.") else set()
+    return own.union(*(codes(one) for one in kind.__subclasses__()))
+
+
+@pytest.mark.parametrize("code", sorted(codes()))
+def test_the_page_of_each_code_is_there(code):
+    problem = StreamproofError("wrong")
+    problem.code = code  # type: ignore[misc]
+    page, _, part = failure_of(problem, "risk").page.partition("#")
+
+    assert f'<a id="{part}"></a>`{code}`' in (Path(__file__).parents[3] / page).read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 NOT_KNOWN = "not known"
-PAGE = "docs/reference/codes.md#error-"
-"""The page of the codes; the code of the error comes behind."""
+PAGE = "docs/reference/codes.md"
+"""The page of the codes; the row of an error is its part `error-CODE`."""
 _SHOWN_READS = 8
 _SHOWN_FILES = 3
 
