@@ -35,8 +35,9 @@ StreamproofError                [error]
 └── ScenarioError               [scenario]                 the scenario file is wrong; exit code 2
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 TRY_AGAIN = 75
 """The exit code of what a restart mends, once what is down is there again: EX_TEMPFAIL of sysexits.h."""
@@ -70,10 +71,19 @@ class StreamproofError(Exception):
 
     code: ClassVar[str] = "error"
     exit_code = 1
+    failure: Any = None
+    """Where in a run it came up, a `Failure` (runtime/watching/failure.py), of an error that has stopped one."""
 
     def __init__(self, message: str, *, required: str = "", remedy: str = "", action: RemedyAction | None = None) -> None:
         self.message, self.required, self.remedy, self.action = message, required, remedy, action
+        self.at: Mapping[str, Any] = {}
+        """What is known of where it came up: query, batch, output, frames, sql, sample."""
         super().__init__("\n".join(part for part in (message, required, remedy) if part))
+
+    def is_at(self, **known: Any) -> Self:
+        """Keeps where it came up; what was said nearer to its place stays."""
+        self.at = {**known, **self.at}
+        return self
 
     def change_remedy(self, remedy: str) -> None:
         """Has the error say another remedy, which no program can do."""

@@ -94,8 +94,18 @@ def print_error(
     Commands in it name the target and the profile as they were typed, so that they can be copied. `log` is the file in which Spark says more.
     """
     print_trace(problem)
-    text = str(problem) if log is None else f"{problem}\nSpark's log: {log}"
+    text = "\n".join((str(problem), *_around(problem), *([] if log is None else [f"Spark's log: {log}"])))
     print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: typed(target, profile), text))
+
+
+def _around(problem: StreamproofError) -> list[str]:
+    """Of an error that has stopped a run what is around it, a line each, the words below each other."""
+    if problem.failure is None:
+        return []
+    from streamproof.report.pages import path_of
+
+    lines = [(word, path_of(said) if word == "read on" else said) for word, said in problem.failure.lines(problem.message)]
+    return [f"{'' if number and lines[number - 1][0] == word else word:<7}  {said}" for number, (word, said) in enumerate(lines)]
 
 
 def print_problem(text: str) -> None:

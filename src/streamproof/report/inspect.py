@@ -13,6 +13,7 @@ from streamproof.checkpoint.own import Own, Waiting
 from streamproof.checkpoint.schemas import Schema
 from streamproof.checkpoint.stores import Operator
 from streamproof.core.clock import from_micros
+from streamproof.core.masking import masked
 from streamproof.core.paths import path_of
 from streamproof.report import words
 
@@ -189,7 +190,7 @@ def _fixed(found: Inspection) -> str:
 
 
 def _waits(waiting: Waiting) -> str:
-    where = f"{waiting.output}  {waiting.connector} {words.masked(waiting.place)}"
+    where = f"{waiting.output}  {waiting.connector} {masked(waiting.place)}"
     if waiting.batches is None:
         return f"{where}  only the store can say what it has"
     published = f"published up to batch {waiting.published}" if waiting.published is not None else "nothing is published"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from streamproof.config.secret import redact
+from streamproof.core.masking import masked
 from streamproof.errors import ConfigurationError
-from streamproof.report import words
 from streamproof.report.shape import Report, problems
 
 
@@ -54,7 +54,7 @@ def without_secrets(report: Report) -> Report:
 
 def _masked(value: Any) -> Any:
     if isinstance(value, str):
-        return words.masked(redact(value))
+        return masked(redact(value))
     if isinstance(value, list):
         return [_masked(member) for member in value]
     if isinstance(value, dict):

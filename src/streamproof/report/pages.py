@@ -8,9 +8,13 @@ _PLACES = (_PACKAGE / "_docs", _PACKAGE.parents[1] / "docs")
 
 
 def path_of(page: str) -> str:
-    """The path of a page that is named "docs/...", as a person would type it here; its name where this installation has it not."""
+    """The path of a page that is named "docs/...", as a person would type it here; its name where this installation has it not.
+
+    A part of it that is named behind a "#" stays named.
+    """
     for folder in _PLACES if page.startswith("docs/") else ():
-        path = folder / page.removeprefix("docs/")
+        name, mark, part = page.removeprefix("docs/").partition("#")
+        path = folder / name
         if path.is_file():
-            return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+            return f"{path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path}{mark}{part}"
     return page

@@ -16,18 +16,6 @@ READ_WHAT_A_PASS_MEANS = "docs/what-a-pass-means.md"
 
 # Everything XML 1.0 and a terminal must not be given as it is: C0 and C1 controls but tab and newline, surrogates, non-characters.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_WORDS = r"password|passwd|pwd|secret|token|credential|(?:api|access|account)[._-]?key|accountkey"
-_SECRETS = (
-    (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?=@)", re.IGNORECASE), r"\1***"),
-    (
-        re.compile(
-            rf"""(?<![\w.-])([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE
-        ),
-        r"\1***",
-    ),
-    (re.compile(r"([?&](?:sig|signature)=)[^\s&\"']+", re.IGNORECASE), r"\1***"),
-    (re.compile(r"\b(Bearer\s+)[\w.~+/-]{8,}=*", re.IGNORECASE), r"\1***"),
-)
 
 
 def number(count: int) -> str:
@@ -151,10 +139,3 @@ def printable(text: str) -> str:
 def _spelled(found: re.Match[str]) -> str:
     code = ord(found.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
-
-
-def masked(text: str) -> str:
-    """The text with passwords in addresses and in `password=...` replaced by ***; the last line of defence, not the first."""
-    for pattern, replacement in _SECRETS:
-        text = pattern.sub(replacement, text)
-    return text

@@ -15,6 +15,7 @@ from streamproof.runtime.as_planned import do_again_as_planned
 from streamproof.runtime.backups import Backups, backups_of
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.sinks import sink_of
+from streamproof.runtime.failing import failure_of, in_query, keep_failure, said_first
 from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.slots import require_slots
@@ -139,7 +140,9 @@ def run_job(
         result = replace(result, notes=list(dict.fromkeys((*result.notes, *emitter.failures))))  # at the last event too
         require_adds_up(result, bound.outputs.main)
     except StreamproofError as problem:
-        emitter.emit(RunFailed(type(problem).__name__, problem.message, problem.code))
+        failure = failure_of(problem, config.name)
+        keep_failure(problem, failure)
+        emitter.emit(RunFailed(type(problem).__name__, said_first(problem), problem.code, failure))
         raise
     finally:
         if backups is not None:
@@ -153,14 +156,16 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
     try:
         for query in bound.outputs.main:
             _require_wanted(end)
-            notes = do_again_as_planned(bound, query, session, start, end)
-            _require_wanted(end)
-            queries.append(start_query(bound, query, session.newSession(), start))
+            with in_query(query):
+                notes = do_again_as_planned(bound, query, session, start, end)
+                _require_wanted(end)
+                queries.append(start_query(bound, query, session.newSession(), start))
             queries[-1].notes.extend(notes)
         _wait(queries, end)
         for running in queries if not end.is_set() else ():
             start.emitter.emit(QueryFinishing(running.name, asked_to_end=False))
-            running.protocol.finish(_PATIENCE_SECONDS, end.is_set)
+            with in_query(running.name, running.protocol):
+                running.protocol.finish(_PATIENCE_SECONDS, end.is_set)
         ended_early = end.is_set()
         if ended_early:
             _end(queries, start.emitter)
@@ -189,11 +194,18 @@ def _wait(queries: list[RunningQuery], end: threading.Event) -> None:
     """Waits for all queries, or until asked to end; notices the first that fails while others still run."""
     running = list(queries)
     while running and not end.is_set():
-        running = [query for query in running if not query.wait(_LOOK_EVERY_SECONDS)]
+        running = [query for query in running if not _has_ended(query)]
         for query in queries:  # with a long interval, or no new input, nobody else would
-            query.protocol.look_for_commit()
+            with in_query(query.name, query.protocol):
+                query.protocol.look_for_commit()
         for query in running:
-            query.protocol.publisher.catch_up_unless_busy()
+            with in_query(query.name, query.protocol):
+                query.protocol.publisher.catch_up_unless_busy()
+
+
+def _has_ended(query: RunningQuery) -> bool:
+    with in_query(query.name, query.protocol):
+        return query.wait(_LOOK_EVERY_SECONDS)
 
 
 def _end(queries: list[RunningQuery], emitter: Emitter) -> None:
@@ -202,14 +214,19 @@ def _end(queries: list[RunningQuery], emitter: Emitter) -> None:
     for running in queries:
         running.begin_no_more()
     for running in queries:
-        emitter.emit(QueryFinishing(running.name, asked_to_end=True))
-        protocol = running.protocol
-        if not running.end(deadline - monotonic_seconds()):
-            said = f"A batch of {running.name} was under way: {protocol.said_under_way}"
-            protocol.events.note(Note(NoteCode.UNDER_WAY, said))
-        protocol.look_for_commit()
-        waits = [f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind]
-        protocol.events.note(*(Note(NoteCode.STILL_WAITS, said) for said in waits))
+        with in_query(running.name, running.protocol):
+            _end_one(running, deadline, emitter)
+
+
+def _end_one(running: RunningQuery, deadline: float, emitter: Emitter) -> None:
+    emitter.emit(QueryFinishing(running.name, asked_to_end=True))
+    protocol = running.protocol
+    if not running.end(deadline - monotonic_seconds()):
+        said = f"A batch of {running.name} was under way: {protocol.said_under_way}"
+        protocol.events.note(Note(NoteCode.UNDER_WAY, said))
+    protocol.look_for_commit()
+    waits = [f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind]
+    protocol.events.note(*(Note(NoteCode.STILL_WAITS, said) for said in waits))
 
 
 def delete_outputs(bound: "BoundJob", spark: "SparkSession") -> None:

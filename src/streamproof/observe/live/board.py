@@ -72,7 +72,10 @@ class RunBoard:
     def close(self, problem: BaseException | None) -> None:
         at = self._clock()
         with self._lock:
-            if isinstance(problem, StreamproofError):
+            told = self._picture.ended is not None and self._picture.ended.error is not None
+            if isinstance(problem, StreamproofError) and told and problem.failure is not None:
+                pass  # the run has said it, with all that is around it
+            elif isinstance(problem, StreamproofError):
                 todo = "\n".join(part for part in (problem.required, problem.remedy) if part)
                 self._picture = failed(self._picture, at, Trouble(at.wall, problem.code, problem.message, todo))
             elif isinstance(problem, Exception):

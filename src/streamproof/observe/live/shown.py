@@ -59,6 +59,7 @@ def shown_run(picture: Picture, standing: Standing, now: Moment) -> dict[str, An
                 "what": each.what,
                 "todo": each.todo,
                 "times": each.times,
+                "around": list(each.around),
             }
             for each in picture.troubles
         ],

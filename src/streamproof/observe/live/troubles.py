@@ -34,6 +34,8 @@ class Trouble:
         What it is, and what to do next; `todo` may be empty.
     times
         How often it came in a row.
+    around
+        What is known of where it came up: "reads: ...", "record: ...".
     """
 
     at: datetime
@@ -43,6 +45,7 @@ class Trouble:
     query: str = ""
     batch: int | None = None
     times: int = 1
+    around: tuple[str, ...] = ()
 
     @property
     def same_as(self) -> tuple[str, str, str]:
@@ -63,7 +66,7 @@ def trouble_of(event: RunEvent, at: datetime) -> Trouble | None:
 
 def with_trouble(troubles: Sequence[Trouble], trouble: Trouble) -> tuple[Trouble, ...]:
     """The last ones, the newest first; one that is there already is counted, and comes first again."""
-    short = replace(trouble, what=_cut(trouble.what), todo=_cut(trouble.todo))
+    short = replace(trouble, what=_cut(trouble.what), todo=_cut(trouble.todo), around=tuple(_cut(line) for line in trouble.around))
     same = [one for one in troubles if one.same_as == short.same_as]
     others = [one for one in troubles if one.same_as != short.same_as]
     return (replace(short, times=short.times + sum(one.times for one in same)), *others)[:MOST]
@@ -111,7 +114,11 @@ def _note(event: events.Note, at: datetime) -> Trouble | None:
 
 
 def _failed(event: events.RunFailed, at: datetime) -> Trouble:
-    return Trouble(at, event.code, event.message)
+    failure = event.failure
+    if failure is None:
+        return Trouble(at, event.code, event.message)
+    around = tuple(f"{word}: {said}" for word, said in failure.lines(event.message) if word != "in")
+    return Trouble(at, event.code, event.message, failure.next, failure.query, failure.batch, around=around)
 
 
 def _dropped(event: events.BatchCommitted, at: datetime) -> Trouble | None:

@@ -71,7 +71,7 @@ class Backlog:
                 f"{len(self.waiting)} batches wait for {self.output}: {self.why.message}",
                 required=f"[sink.{self.output}] backlog lets {self.limit} wait. Nothing is lost.",
                 remedy="Run the job again once it answers; it publishes them first. Or raise backlog.",
-            )
+            ).is_at(output=self.output)
 
     def still_waits(self) -> SinkUnavailable:
         """The error for the end of a run."""
@@ -81,7 +81,7 @@ class Backlog:
             f"{count} batch{'es' if count > 1 else ''} of {self.output} wait: {self.why.message}",
             required="Nothing is lost: the rows are staged, their manifests name them.",
             remedy="Run the job again once it answers; it publishes them first.",
-        )
+        ).is_at(output=self.output, batch=self.waiting[0])
 
     def is_over(self) -> Note | None:
         """That it had to wait, where it had; its pauses are forgotten. After the next failure they begin short again."""

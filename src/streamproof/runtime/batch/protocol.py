@@ -21,6 +21,7 @@ from streamproof.runtime.batch.pacing import Pace
 from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.batch.staging import REASON, Staging
 from streamproof.runtime.batch.started import StartedQuery
+from streamproof.runtime.journal.logs import BatchLogs
 from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.tables.versions import QueryTables
@@ -60,6 +61,15 @@ class Done:
         return {reason: rows for (of, reason), rows in self.reasons.items() if of == str(side)}
 
 
+@dataclass
+class Begun:
+    """A batch that has begun, what it is, and whether it is published, or waits for a store."""
+
+    batch: int
+    logs: BatchLogs
+    published: bool = False
+
+
 class RunEnds(Exception):
     """Raised instead of beginning a batch, when the run was asked to end."""
 
@@ -85,6 +95,8 @@ class BatchProtocol:
     pace: Pace = field(default_factory=Pace)
     ending: bool = field(init=False, default=False)
     failure: Exception | None = field(init=False, default=None)
+    begun: Begun | None = field(init=False, default=None)
+    """The newest batch that this start has begun."""
     done: Done = field(init=False, default_factory=Done)
 
     @property
@@ -117,6 +129,7 @@ class BatchProtocol:
         attempt = f"{batch:06d}-{self.query.identity.run}"
         logs = journal.logs.of(batch)
         logs = logs if self.tables is None else self.tables.noted(batch, logs)
+        self.begun = Begun(batch, logs)
         files = sum(len(read) for read in logs.fingerprint.files.values())
         watermark = instant(logs.fingerprint.watermark_ms)
         self.events.emit(BatchPlanned(name, batch, watermark, files, self.pace.limits))
@@ -147,6 +160,7 @@ class BatchProtocol:
         self.watch.saw_keys(batch, work.by_key, rows, self.events)
         self.pace.saw(logs.fingerprint)
         self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds, latency=latency)
+        self.begun.published = True
 
     def _latency(self, batch: int, aged: Mapping[tuple[Since, str], Aged], clock_ms: int) -> tuple[Latency, ...]:
         """How old the records were when readers got them; empty where they have not: the batch waits for an output."""

@@ -13,6 +13,7 @@ from streamproof.errors import (
     SinkUnavailable,
     StagedRowsGone,
     StoreEmptied,
+    StreamproofError,
     TwoDrivers,
     WrongCheckpoint,
 )
@@ -269,6 +270,13 @@ class Publisher:
         backlog.require_within_limit()
 
     def _publish(self, backlog: Backlog, manifest: Manifest, section: Section) -> None:
+        try:
+            self._publish_now(backlog, manifest, section)
+        except StreamproofError as problem:
+            problem.is_at(output=section.output, batch=manifest.batch)
+            raise
+
+    def _publish_now(self, backlog: Backlog, manifest: Manifest, section: Section) -> None:
         sink, newest = backlog.sink, self._admit(backlog)
         if manifest.batch < newest and not sink.entries(manifest.batch):
             raise self._older_copy(sink, newest, f"and not batch {manifest.batch}, which has rows for it now")

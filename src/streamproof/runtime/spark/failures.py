@@ -130,12 +130,13 @@ def telling_of_a_dead_jvm(required: str = _DONE_AGAIN, asked_to_end: Callable[[]
 
 def _in_users_code(problem: BaseException) -> StreamproofError:
     """Of a sink of the user's, say: which error, where; never its text, which may hold values of rows."""
-    missing = isinstance(problem, ModuleNotFoundError)
+    missing, place = isinstance(problem, ModuleNotFoundError), place_of(problem)
+    frames = [(str(place.file), place.line, place.function)] if place is not None else []
     return StreamproofError(
         f"The query stopped: {raised_in(None, problem, told='' if missing else type(problem).__name__)}",
         required="Nothing is lost: what was not committed is done again at the next start.",
         remedy=remedy_for(problem) or "Mend it and run again. Its text may hold values of rows: --debug prints it.",
-    )
+    ).is_at(frames=frames)
 
 
 def _registry(causes: Sequence[str]) -> StreamproofError | None:

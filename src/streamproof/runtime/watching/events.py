@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
+from streamproof.runtime.watching.failure import Failure
 from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount, RunResult
@@ -293,12 +294,13 @@ class RunEnded(RunEvent):
 
 @dataclass(frozen=True)
 class RunFailed(RunEvent):
-    """An error has stopped the run, or its account does not add up: the name of the error, what it says first, and its code."""
+    """An error has stopped the run, or its account does not add up: the name of the error, what it says first, its code, and what is around it."""
 
     kind: ClassVar[str] = "run-failed"
     error: str
     message: str
     code: str
+    failure: Failure | None = None
 
 
 Listener = Callable[[RunEvent], None]

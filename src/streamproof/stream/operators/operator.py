@@ -1,10 +1,10 @@
 """What every operator has to say of itself."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE, REJECTED, Side
@@ -62,6 +62,11 @@ class Operator(ABC):  # noqa: B024 -- what a kind does not say is as it stands h
     def users_code(self) -> str:
         """How errors call the function of the user's that it runs; empty where it runs none."""
         return ""
+
+    @property
+    def functions(self) -> Sequence[Callable[..., Any]]:
+        """The functions of the user's that it runs."""
+        return ()
 
     @property
     def sides(self) -> Sequence[Side]:

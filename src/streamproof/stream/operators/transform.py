@@ -1,7 +1,7 @@
 """Transforms: a function of the user's makes one row of each."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,10 @@ class Transform(RowWise):
     @property
     def users_code(self) -> str:
         return str(self)
+
+    @property
+    def functions(self) -> "Sequence[Callable[..., Any]]":
+        return (self.function,)
 
     def columns(self, known: Known, look: Look) -> Known:
         return look.applied(self.function, str(self), known)
