@@ -8,7 +8,13 @@ from streamproof.observe.metric import PREFIX, Kind, Metric
 
 NAMESPACE = PREFIX.rstrip("_") + "."
 _TOTAL = "_total"
-_MEASURED = {"seconds": "s", "seconds of event time": "s", "seconds since 1970": "s", "seconds since 1970, or 0": "s", "bytes": "By"}
+_MEASURED = {
+    "seconds": "s",
+    "seconds of event time": "s",
+    "seconds since 1970": "s",
+    "seconds since 1970, or 0": "s",
+    "bytes": "By",
+}
 _COUNTED = {
     "1 or 0": "query",
     "batches": "batch",
