@@ -247,7 +247,8 @@ def test_a_run_that_fails_says_so_last(small_job):
     with pytest.raises(DataError) as error:
         job.run(listener=heard.append)
 
-    assert heard[-1] == RunFailed("DataError", error.value.message, "data")
+    assert heard[-1] == RunFailed("DataError", error.value.message, "data", error.value.failure)
+    assert error.value.failure.query == "kept"
     assert not of(RunEnded, heard)
 
 
@@ -260,7 +261,9 @@ def test_an_account_that_does_not_add_up_is_said_behind_the_result(small_job):
     with pytest.raises(AccountError) as error:
         job.run(listener=heard.append)
 
-    assert heard[-2:] == [RunEnded(error.value.result), RunFailed("AccountError", error.value.message, "account")]
+    failed = RunFailed("AccountError", error.value.message, "account", error.value.failure)
+    assert heard[-2:] == [RunEnded(error.value.result), failed]
+    assert failed.failure is not None
 
 
 def test_the_metrics_of_a_run_say_what_its_result_says(small_job):
