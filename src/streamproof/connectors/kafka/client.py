@@ -59,6 +59,8 @@ _REFUSED = (
     KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 )
 MISSING = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
+_WITHOUT_LEADER = (KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION)
+"""A topic that was just made, or whose broker has just gone: who leads a partition has not come around yet."""
 
 
 @dataclass(frozen=True)
@@ -108,19 +110,19 @@ def topics(servers: str, options: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def once_known(ask: Callable[[], T]) -> T:
-    """The answer about a topic. A broker that does not know the topic is asked again for a while: it may not have heard of it yet.
+    """The answer about a topic. A broker that does not know the topic, or who leads it, is asked again for a while: it may not have heard of it yet.
 
     Raises
     ------
     KafkaException
-        Of an answer that stays "there is none" (`MISSING`), and at once of any other.
+        Of an answer that stays "there is none" (`MISSING`) or "not the leader", and at once of any other.
     """
 
     def answered() -> T | KafkaException:
         try:
             return ask()
         except KafkaException as problem:
-            if problem.args[0].code() not in MISSING:
+            if problem.args[0].code() not in (*MISSING, *_WITHOUT_LEADER):
                 raise
             return problem
 
