@@ -1,4 +1,4 @@
-"""`make demo-services`: an incident on a real Redis is caught, then three examples are proved on real services; leaves reports/.
+"""`make demo-services`: an incident on a real Redis is caught, three examples are proved on real services, and one is watched by Prometheus; leaves reports/.
 
 `--quick` takes the quick plan for all of them.
 """
@@ -7,9 +7,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from observability.watched import watched
 from rich.console import Console
 
 import streamproof as sp
+from streamproof.lab import prometheus
 from streamproof.progress import progress_on
 from streamproof.report.terminal import print_summary
 
@@ -27,21 +29,27 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one crash for each kind of step")
     quick = parser.parse_args().quick
     console = Console(highlight=False)
-    console.rule("1 of 4: totals in Redis, beside the checkpoint, are doubled by a restart")
+    console.rule("1 of 5: totals in Redis, beside the checkpoint, are doubled by a restart")
     incident = proved(console, INCIDENT, "incident", only="publish/takings@2:after+live")
-    console.rule("2 of 4: risk_exposure, Kafka (Avro, with a registry) to PostgreSQL and Kafka")
+    console.rule("2 of 5: risk_exposure, Kafka (Avro, with a registry) to PostgreSQL and Kafka")
     console.print(
         "Three brokers, a registry and a database are started for it, and gone afterwards. The job is crashed at every step, then they are."
     )
     exposure = proved(
         console, EXAMPLES / "risk_exposure", "risk_exposure", profile="services", events=TRADES, brokers=BROKERS, quick=quick
     )
-    console.rule("3 of 4: payments, Kafka to an API without transactions")
+    console.rule("3 of 5: payments, Kafka to an API without transactions")
     paid = proved(
         console, EXAMPLES / "payments", "payments", events=REQUESTS, batches=BATCHES_OF_REQUESTS, brokers=BROKERS, quick=quick
     )
-    console.rule("4 of 4: recommendations, Kafka and a table to Redis: what a key remembers, by the quick plan")
+    console.rule("4 of 5: recommendations, Kafka and a table to Redis: what a key remembers, by the quick plan")
     known = proved(console, EXAMPLES / "recommendations", "recommendations", profile="services", brokers=BROKERS, quick=True)
+    console.rule("5 of 5: observability as a service, watched by Prometheus: its database dies")
+    if prometheus.found() is None:
+        console.print("Not shown: Prometheus is not installed (Debian: apt install prometheus).")
+    elif not watched(console, (REPORTS / "observability").absolute()):
+        console.print("It did not go as it should: look at the lines above.")
+        return 1
     console.rule()
     verdicts = [incident.verdict, exposure.verdict, paid.verdict, known.verdict]
     expected = ["fail", "pass", "pass", "pass"]

@@ -49,8 +49,9 @@ class Requests:
         producer, dice = Producer({"bootstrap.servers": self.servers}), Random(7)
         while not self.over.wait(1):
             for _ in range(A_SECOND):
+                request = json.dumps(self._request(dice))
                 for _ in range(2 if dice.random() < 0.05 else 1):
-                    producer.produce("requests", json.dumps(self._request(dice)))
+                    producer.produce("requests", request)
                     self.sent += 1
             producer.flush(60)
 
@@ -137,18 +138,20 @@ def watched(console: Console, place: Path, rules: str | None = None) -> bool:
             until(lambda: number(prometheus, LAG) == 0, "the job to read what was sent", 120)
             run.send_signal(signal.SIGTERM)
             output, _ = run.communicate(timeout=120)
-            account = next(iter(json.loads(output)["queries"].values()))["account"]
+            result = json.loads(output)
             rows, twice = rows_of(postgres.url)
-            story.tell(f"No more requests come, and the job is ended. {requests.sent:,} were sent.", f"account: {shown(account)}")
+            story.tell(f"No more requests come, and the job is ended. {requests.sent:,} were sent.", f"account: {shown(result)}")
             story.tell(f"{rows} rows are in the table, {twice or 'none'} of them twice.")
-            return not noise and not twice and rows > 0 and account["input"] == requests.sent
+            return (
+                not noise and not twice and rows > 0 and result["account_input"] == requests.sent == sum(result["account"].values())
+            )
 
 
 def make_topics(servers: str) -> None:
     """Makes the topics of the job, which `run` does not do."""
     names = ("requests", "late-requests", "rejected-requests")
-    made = AdminClient({"bootstrap.servers": servers}).create_topics([NewTopic(name, num_partitions=2) for name in names])
-    for each in made.values():
+    admin = AdminClient({"bootstrap.servers": servers})  # its answers come as long as it is there
+    for each in admin.create_topics([NewTopic(name, num_partitions=2) for name in names]).values():
         each.result(60)
 
 
@@ -206,10 +209,10 @@ def rows_of(url: str) -> tuple[int, int]:
     return found[0], found[1]
 
 
-def shown(account: dict[str, Any]) -> str:
-    """An account as `run` shows it."""
-    places = {name: count for name, count in account.items() if name != "input" and isinstance(count, int)}
-    return f"{' + '.join(f'{name} {count:,}' for name, count in places.items())} = {account['input']:,}"
+def shown(result: dict[str, Any]) -> str:
+    """The account of a result of `run --json`, as `run` shows it."""
+    places = " + ".join(f"{place} {count:,}" for place, count in result["account"].items())
+    return f"{places} = {result['account_input']:,}"
 
 
 if __name__ == "__main__":
