@@ -25,8 +25,8 @@ help:
 	@echo "make full         the full plan on a small run: both recordings, all cuts, machine death, kill -9"
 	@echo "make beyond       of the full plan what the standard one does not have; ONLY='*@2:*+*' takes one batch of it"
 	@echo "make mutants      break Streamproof on purpose: each mutant must turn a proof red; ONLY='late-*', SERVICES=1 takes those on services too"
-	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, or SEED=17 alone; SPARK=4.1"
-	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, run and prove jobs there; SPARK=3.5,4.1, ONLY='sessions*', PARTS=plain,ours,upgrades,inspect"
+	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, from FIRST=0 on, or SEED=17 alone; SPARK=4.1"
+	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, run and prove jobs there; SPARK=3.5,4.1, ONLY='sessions*', PARTS=plain,ours,services,upgrades,inspect"
 	@echo "make benchmarks   what a start, an event and a proof cost"
 	@echo "make nexmark      the queries of Nexmark as jobs of ours and as PySpark by hand: rows compared, time per event; ONLY='q1 q5', COMPARE=1 for rows alone"
 	@echo "make docs         build the documentation site into build/site"
@@ -90,7 +90,7 @@ mutants: setup
 # It goes on behind what reports/random_jobs.jsonl has; AGAIN=1 begins anew.
 random-jobs: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1
 random-jobs: $(if $(SPARK),wheel,setup)
-	@PYTHONPATH=tests $(RUN) python -m random_jobs $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),500)) $(if $(AGAIN),--again) $(if $(SPARK),--spark $(SPARK))
+	@PYTHONPATH=tests $(RUN) python -m random_jobs $(if $(SEED),--seed $(SEED),--first $(or $(FIRST),0) --seeds $(or $(SEEDS),500)) $(if $(AGAIN),--again) $(if $(SPARK),--spark $(SPARK))
 
 # Environments are made below build/versions, and kept.
 versions: export SPARK_SUBMIT_OPTS ?= -XX:TieredStopAtLevel=1

@@ -3,7 +3,8 @@
 A fence in docs/tutorials, docs/guides, docs/explanations and docs/examples that is marked `console` or `python` says in the same line what is done with it:
 
     exec              it is executed, in the order of the page and in one folder for the page; `exec spark` starts a JVM, `exec proof` proves,
-                      `exec proof full` does so with FULL=1 only
+                      `exec proof full` does so with FULL=1 only;
+                      a page with an `exec spark full` is executed with FULL=1 only
     exits="1"         with exec: the exit code of its command, 0 unless it is said
     file="job.py"     it is saved under this name, as the reader would do
     of="examples/…"   it is this file, word for word; the folder gets the example, and the script that writes its events

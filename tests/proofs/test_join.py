@@ -54,6 +54,7 @@ def test_r12_a_deduplication_after_a_join_is_proved(tmp_path: Path) -> None:
     assert sum(counts[place] for place in PLACES) == counts["input"]
 
 
+@pytest.mark.full  # that of the keyed state runs always
 @pytest.mark.service
 def test_an_executor_killed_in_the_middle_loses_and_doubles_nothing(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))

@@ -37,20 +37,22 @@ def compared(number: int, spark: SparkSession, folder: Path) -> list[str]:
 def main() -> int:
     """0 if Spark and the twin agree."""
     asked = argparse.ArgumentParser(prog="python -m random_jobs", description="Runs random jobs on Spark and in the twin.")
-    asked.add_argument("--seeds", type=int, default=500, help="so many, from 0 on")
+    asked.add_argument("--seeds", type=int, default=500, help="so many")
+    asked.add_argument("--first", type=int, default=0, help="the first of them")
     asked.add_argument("--seed", type=int, help="this one alone; its folder is kept")
     asked.add_argument("--again", action="store_true", help="begin anew")
     asked.add_argument("--spark", help="a version of Spark, such as 4.1, with the wheel in an environment of its own")
     asked.add_argument("--kept", type=Path, default=REPORTS / "random_jobs.jsonl", help="where what is done is kept")
     asked.add_argument("--show", action="store_true", help="print the job of each seed, and run nothing")
     wanted = asked.parse_args()
-    numbers = range(wanted.seeds) if wanted.seed is None else range(wanted.seed, wanted.seed + 1)
+    first, wanted_seeds = (wanted.first, wanted.seeds) if wanted.seed is None else (wanted.seed, 1)
+    numbers = range(first, first + wanted_seeds)
     if wanted.show:
         for number in numbers:
             print(f"# seed {number}\n{random_job(number).described}")
         return 0
     if wanted.spark:
-        words = [f"--seeds={wanted.seeds}"] if wanted.seed is None else [f"--seed={wanted.seed}"]
+        words = [f"--first={first}", f"--seeds={wanted.seeds}"] if wanted.seed is None else [f"--seed={wanted.seed}"]
         return _on(wanted.spark, [*words, *(["--again"] if wanted.again else [])])
     kept_in: Path = wanted.kept
     engine = _engine()

@@ -1,7 +1,8 @@
 """`make versions`: installs the wheel beside each version of PySpark, runs and proves jobs there, and prints the tables of the guides.
 
 Plain PySpark jobs: a cell says "yes" where the quick plan of the job passes and its broken twin fails. Jobs written with Streamproof: "yes" where
-the example leaves the same rows and the same account as on the newest version, and the quick plan passes. Checkpoints: "yes" where `inspect` shows of
+the example leaves the same rows and the same account as on the newest version, and the quick plan passes; on services, where the quick plan passes.
+Checkpoints: "yes" where `inspect` shows of
 each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was found.
 """
 
@@ -25,7 +26,7 @@ VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
 AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
 EVENTS = 2_000
 """So many at most of an example's scenario: risk_exposure has 50,000."""
-PARTS = ("plain", "ours", "upgrades", "inspect")
+PARTS = ("plain", "ours", "services", "upgrades", "inspect")
 
 
 def main() -> int:
@@ -63,6 +64,10 @@ def main() -> int:
             cells = {f"written by Spark {before.version}": [_after(before, after, found, whole) for after in own] for before in own}
             tables.append(_rows("a checkpoint", [f"under {one.version}" for one in own], cells))
             sound = sound and _all(cells, GOES_ON, REFUSED)
+    if "services" in parts:
+        cells = {"`risk_exposure` on Kafka, a registry, PostgreSQL": [_told(one, "services", _on_services(one)) for one in own]}
+        tables.append(_rows("a job on services", [one.version for one in own], cells))
+        sound = sound and _all(cells, YES)
     if "inspect" in parts:
         for title, readers in (
             (f"state, read on Spark {environments[-1].version}", [environments[-1]] * len(environments)),
@@ -139,6 +144,15 @@ def _ours(name: str, environment: Environment, ran: Mapping[str, Ran], newest: E
     job.begin()
     code, counts = _proved(environment, str(job.folder), (), "--quick", "--events", str(min(EVENTS, job.events)))
     return YES if code == 0 else f"runs; the proof: exit code {code} ({counts})"
+
+
+def _on_services(environment: Environment) -> str:
+    """Whether the main example is proved on real services, started for it."""
+    job = Example("risk_exposure", environment.folder / "proofs" / "services" / "risk_exposure")
+    job.begin()
+    options = ("--profile", "services", "--quick", "--events", str(EVENTS))
+    code, counts = _proved(environment, str(job.folder), (), *options)
+    return YES if code == 0 else f"exit code {code} ({counts})"
 
 
 def _rows(first: str, columns: Sequence[str], table: Mapping[str, Sequence[str]]) -> Iterator[str]:
