@@ -26,6 +26,7 @@ from streamproof._jvm.java import (
 from streamproof._jvm.kafka import KafkaOffsets, KafkaTopic, kafka_offsets, kafka_topics
 from streamproof._jvm.keyed import keyed_rows, unpacked
 from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at_start
+from streamproof._jvm.metadata import without_metadata
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
@@ -161,5 +162,6 @@ __all__ = [
     "unpacked",
     "versioned_rows",
     "was_killed_at_start",
+    "without_metadata",
     "write_rows",
 ]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from streamproof import _jvm
 from streamproof.core.durations import format_duration, micros_of
 from streamproof.core.opened import Opened
 from streamproof.core.sides import LATE_OF, UNMATCHED_OF, Side
@@ -104,7 +105,7 @@ class Join(Stateful):
         key = {name: F.coalesce(_of_side(LEFT, name), _of_side(RIGHT, name)) for name in self.key}
         shown = [
             # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.
-            (key[shown] if shown in key else _of_side(prefix, name)).alias(shown, metadata={})
+            _jvm.without_metadata(key[shown] if shown in key else _of_side(prefix, name), shown)
             for prefix, name, shown in names
         ]
         if not followed:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from streamproof import _jvm
 from streamproof.core.durations import format_duration
 from streamproof.core.opened import Opened
 from streamproof.errors import JobDefinitionError
@@ -79,7 +80,7 @@ class OrderedDeduplicate(OneInput):
         hashed = [TRACE_HASH] if TRACE in rows.columns else []
         # The event time bears the delay of the watermark: who reads the files as a stream would have one that nobody declared.
         found = {name: F.col(f"{_ROW}.{quoted(name)}") for name in kept}
-        shown = [one.alias(name, metadata={}) if name == event_time else one.alias(name) for name, one in found.items()]
+        shown = [_jvm.without_metadata(one, name) if name == event_time else one.alias(name) for name, one in found.items()]
         return grouped.select(RECORDS, *hashed, *shown)
 
     def _rank(self, rows: "DataFrame", event_time: str) -> "Column":

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
+from streamproof import _jvm
 from streamproof.core.durations import format_duration
 from streamproof.core.opened import Opened
 from streamproof.stream.aggregates.declared import Declared, columns_of, said_of
@@ -124,9 +125,9 @@ class WindowAggregate(OneInput):
             *counts,
             *instant,
             *self.by,
-            self.window.start.alias("window_start", metadata={}),
+            _jvm.without_metadata(self.window.start, "window_start"),
             # A file keeps a column's metadata: who reads it as a stream would have a watermark that nobody declared.
-            self.window.end.alias("window_end", metadata={}),
+            _jvm.without_metadata(self.window.end, "window_end"),
             *revision,
             *self.aggregates,
         )
