@@ -38,9 +38,9 @@ NOT_SAID: Mapping[str, NotSaid] = {
         NotSaid(
             "q12",
             "Processing time windows: how many bids a bidder makes in ten seconds of the clock.",
-            "Windows go by event time, and no column of a bid says when it was taken. Spark keeps the clock of a batch in its offset log, so that a batch which is "
-            "done again would give the same rows. But two runs have two clocks, so nobody could say which rows are right. It would take the time of arrival as "
-            "event time, such as the one that a broker writes to a record; the files of this comparison have none.",
+            "Windows go by event time, and no column of a bid says when it was taken. Spark keeps the clock of a batch in its offset log, so that a batch "
+            "which is done again would give the same rows. But two runs have two clocks, so nobody could say which rows are right. It would take the "
+            "time of arrival as event time, such as the one that a broker writes to a record; the files of this comparison have none.",
         ),
     )
 }

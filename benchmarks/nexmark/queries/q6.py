@@ -45,5 +45,5 @@ QUERY = Query(
     q6,
     by_hand,
     differs="Of each day, when it is over, as one row with an array: for each auction that ended with a bid the average of it and of the nine before, "
-    "in the order of their ends. The joins and windows are those of q4. Flink does not say this query.",
+    "in the order of their ends. A join within a minute and two windows, as q4. Flink does not say this query.",
 )
