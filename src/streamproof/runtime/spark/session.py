@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.errors import ConfigurationError, EnvironmentProblem, StreamproofError
 from streamproof.runtime.spark.environment import find_java
 from streamproof.runtime.spark.failures import jvm_gone, telling_of_a_dead_jvm
 from streamproof.runtime.spark.run_log import said_at_the_end
@@ -194,6 +194,34 @@ def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB, 
     ours = {**STREAMING, STATE_STORES: state_stores}
     own = {key: value for key, value in settings.items() if key.startswith("spark.sql.")}
     return {**ours, **own, **(_OF_HELD_ROWS if holds_rows else {})}
+
+
+def give_settings(spark: "SparkSession", settings: Mapping[str, str]) -> None:
+    """Gives a session its settings.
+
+    A static one, such as `spark.sql.extensions`, is that of the process: a Spark that was started for the job has it already.
+
+    Raises
+    ------
+    ConfigurationError
+        If the process runs with another value of a static one.
+    """
+    from pyspark.errors import AnalysisException
+
+    for key, value in settings.items():
+        there = spark.conf.get(key, None)
+        if there == value:
+            continue
+        try:
+            spark.conf.set(key, value)
+        except AnalysisException as problem:
+            if "CANNOT_MODIFY" not in str(problem):
+                raise
+            raise ConfigurationError(
+                f"[spark] sets {key} to {value}, and this Spark {'has none' if there is None else f'was started with {there}'}.",
+                required="A setting that Spark takes only when it starts cannot be given to a session that runs already.",
+                remedy="Give it to whoever starts the session: SparkSession.builder.config(...), or spark-submit --conf.",
+            ) from problem
 
 
 def state_stores(*, real_time: bool) -> str:
