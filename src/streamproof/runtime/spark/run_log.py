@@ -1,23 +1,28 @@
 """The log of a run: what Spark, its JVM and PySpark say goes to a file beside the job, and not to the screen.
 
-It may hold values of rows, as Spark's errors do; only its owner may read it.
+The words of Spark's errors, which quote values of rows, are left out of it (`core/trace_texts.py`). What a job prints itself stands in it, so that
+only its owner may read it.
 """
 
 import logging
 import os
 import socketserver
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from streamproof.core.clock import now_utc
+from streamproof.core.trace_texts import without_values
 from streamproof.errors import JvmGone
 
 FOLDER = Path(".streamproof", "logs")
 KEPT = 10
-_LOGGERS = ("opentelemetry", "py4j", "pyspark")
+_NO_ROWS = "opentelemetry"
+"""What it says of a collector has no row in it, and its words are wanted."""
+_LOGGERS = (_NO_ROWS, "py4j", "pyspark")
 """What of Python writes traces of its own where a conversation breaks off: with the JVM, or with a collector."""
 
 
@@ -36,6 +41,37 @@ def open_log(root: Path) -> Path | None:
     return log
 
 
+_ROOT = "root"
+_SAYING = ("", "py4j.clientserver", "py4j.java_gateway", "DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""The loggers that log errors of Spark; a filter hears what is logged by its own logger alone. py4j logs some by the root logger, too."""
+
+
+class _Formatter(logging.Formatter):
+    """A record and its trace as text, without the words of errors that may hold values of rows."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        return text if record.name.split(".")[0] == _NO_ROWS else without_values(text)
+
+
+class _WithoutValues(logging.Filter):
+    """Takes the words of errors out of a record before any handler has it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == _ROOT and not _is_py4j(record):
+            return True
+        said = (
+            [record.getMessage(), "".join(traceback.format_exception(*record.exc_info)).rstrip()]
+            if record.exc_info
+            else [record.getMessage()]
+        )
+        record.msg, record.args, record.exc_info, record.exc_text = without_values("\n".join(said)), (), None, None
+        return True
+
+
 class _OfPy4j(logging.Filter):
     """Takes from the root logger what py4j gives to that one, since it has a logger and does not always use it."""
 
@@ -44,10 +80,27 @@ class _OfPy4j(logging.Filter):
         self._handler = handler
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if "py4j" not in Path(record.pathname).parts:
+        if not _is_py4j(record):
             return True
         self._handler.handle(record)
         return False
+
+
+def _is_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" in Path(record.pathname).parts
+
+
+@contextmanager
+def values_left_out() -> Iterator[None]:
+    """Meanwhile what py4j and PySpark log goes where it goes, without the words of errors: for a run in a program of the user's."""
+    left_out, loggers = _WithoutValues(), [logging.getLogger(name) for name in _SAYING]
+    for logger in loggers:
+        logger.addFilter(left_out)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(left_out)
 
 
 _left = ExitStack()
@@ -76,7 +129,7 @@ def python_side(log: Path | None) -> Iterator[None]:
 def _logging_to(log: Path) -> Callable[[], None]:
     """Lets PySpark and py4j log to the file; what is returned takes it back."""
     handler = logging.FileHandler(log, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_Formatter())
     loggers, root, from_root = [logging.getLogger(name) for name in _LOGGERS], logging.getLogger(), _OfPy4j(handler)
     before = [logger.propagate for logger in loggers]
     for logger in loggers:
