@@ -17,6 +17,7 @@ from streamproof.cli import (
     jars,
     lab,
     lag,
+    log_lines,
     monitoring,
     prove,
     recover,
@@ -99,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     screen.never_fail()
     screen.show_traces(wanted=False)
+    log_lines.choose(log_lines.LogFormat.TEXT)
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from streamproof.core.clock import now_utc
+from streamproof.core.log_lines import SUFFIX, JsonLines
 from streamproof.core.trace_texts import without_values
 from streamproof.errors import JvmGone
 
@@ -26,16 +27,22 @@ _LOGGERS = (_NO_ROWS, "py4j", "pyspark")
 """What of Python writes traces of its own where a conversation breaks off: with the JVM, or with a collector."""
 
 
-def open_log(root: Path) -> Path | None:
-    """A new, empty log for a run of the job in this folder; of older ones the newest stay. None where nothing can be written there."""
+def open_log(root: Path, *, as_json: bool = False) -> Path | None:
+    """A new, empty log for a run of the job in this folder; of older ones the newest stay. None where nothing can be written there.
+
+    Parameters
+    ----------
+    as_json
+        Whether it is to have JSON lines, which its name says to whoever writes to it.
+    """
     folder = root / FOLDER
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        log = folder / f"run-{now_utc():%Y%m%dT%H%M%S}-{os.getpid()}.log"
+        log = folder / f"run-{now_utc():%Y%m%dT%H%M%S}-{os.getpid()}{SUFFIX if as_json else '.log'}"
         log.touch(mode=0o600)
     except OSError:
         return None
-    for old in sorted(folder.glob("run-*.log"))[:-KEPT]:
+    for old in sorted((*folder.glob("run-*.log"), *folder.glob(f"run-*{SUFFIX}")))[:-KEPT]:
         with suppress(OSError):  # another run removes it, or reads it
             old.unlink()
     return log
@@ -53,8 +60,18 @@ class _Formatter(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        return text if record.name.split(".")[0] == _NO_ROWS else without_values(text)
+        return _left_out(record, super().format(record))
+
+
+class _JsonFormatter(JsonLines):
+    """The same as a JSON line."""
+
+    def said(self, record: logging.LogRecord) -> str:
+        return _left_out(record, super().said(record))
+
+
+def _left_out(record: logging.LogRecord, text: str) -> str:
+    return text if record.name.split(".")[0] == _NO_ROWS else without_values(text)
 
 
 class _WithoutValues(logging.Filter):
@@ -129,7 +146,7 @@ def python_side(log: Path | None) -> Iterator[None]:
 def _logging_to(log: Path) -> Callable[[], None]:
     """Lets PySpark and py4j log to the file; what is returned takes it back."""
     handler = logging.FileHandler(log, encoding="utf-8")
-    handler.setFormatter(_Formatter())
+    handler.setFormatter(_JsonFormatter() if log.suffix == SUFFIX else _Formatter())
     loggers, root, from_root = [logging.getLogger(name) for name in _LOGGERS], logging.getLogger(), _OfPy4j(handler)
     before = [logger.propagate for logger in loggers]
     for logger in loggers:
