@@ -29,6 +29,7 @@ from streamproof._jvm.liveness import end_jvm, has_ended, is_gone, was_killed_at
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
+    column_origins,
     depending_on_order,
     empty_rows,
     float_steps,
@@ -106,6 +107,7 @@ __all__ = [
     "causes_of",
     "check_doors",
     "checks_state_files",
+    "column_origins",
     "default_session",
     "depending_on_order",
     "doors_of",

@@ -115,7 +115,7 @@ _SAID: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "run-ended": (_INFO, lambda event: f"The run has ended: {_numbered(event.result.rows_in, 'row')} in."),
 }
 """By kind of event its level and its sentence."""
-UNSAID = frozenset({"fetching", "batch-planned", "batch-staged", "batch-published", "run-failed"})
+UNSAID = frozenset({"fetching", "query-planned", "batch-planned", "batch-staged", "batch-published", "run-failed"})
 """Steps of a batch, for which there is `--events`, and an error, which has a line of its own with its remedy."""
 
 

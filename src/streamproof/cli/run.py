@@ -28,6 +28,7 @@ Examples:
   streamproof run my_job --log-format json               what it says on standard error as JSON lines, for a collector of logs
   streamproof run my_job --metrics 9464                  metrics for Prometheus on http://127.0.0.1:9464/metrics
   streamproof run my_job --otel                          metrics and traces to the collector of OTEL_EXPORTER_OTLP_ENDPOINT
+  streamproof run my_job --openlineage http://localhost:5000   what it reads and writes, to a catalogue such as Marquez
   streamproof run my_job --live 9465                     a page in a browser, on http://127.0.0.1:9465
   streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
@@ -101,6 +102,15 @@ def run(
             "OTEL_SERVICE_NAME (the job's name unless set). A collector that does not answer stops nothing.",
         ),
     ] = False,
+    openlineage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|file:PATH",
+            help="Tell a catalogue what each query reads and writes, and how its run goes, by OpenLineage: a collector such as http://localhost:5000, "
+            "or a file that takes one JSON object a line. OPENLINEAGE_API_KEY is sent as its token, OPENLINEAGE_NAMESPACE is the namespace of jobs. "
+            "A collector that does not answer stops nothing.",
+        ),
+    ] = None,
     live: Annotated[
         str | None,
         typer.Option(
@@ -142,6 +152,7 @@ def run(
         "--accept-missing": accept_missing,
         "--metrics": metrics is not None,
         "--otel": otel,
+        "--openlineage": openlineage,
         "--live": live is not None,
         "--replay-last": replay_last,
     }
@@ -161,13 +172,14 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.cli.monitoring import sent, watched
+    from streamproof.cli.monitoring import catalogue_of, sent, told, watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root, as_json=log_lines.is_json())
     if bounded:
         batch.run_once(config, target, profile, to, as_json=as_json, log=log)
         return
+    openlineage = catalogue_of(config, openlineage)
     interruption = Interruption()
     ended: list[RunResult] = []
     wrong: AccountError | None = None
@@ -177,6 +189,7 @@ def run(
             python_side(log),
             watched(config.name, metrics) as watching,
             sent(config.name, wanted=otel) as sending,
+            told(config.name, openlineage) as telling,
             live_page.of_run(config.name, live, config.root) as looking,
             log_lines.with_loggers_of_the_job(),
             nullcontext() if as_events or log_lines.is_json() else screen.waiting(f"running {config.name}") as say,
@@ -203,8 +216,9 @@ def run(
                     accept_missing=accept_missing,
                     replay_last=replay_last,
                     latency=metrics is not None or otel or live is not None,
+                    lineage=openlineage is not None,
                     end=end,
-                    listener=[keep_result, *shown, *watching, *sending, *looking],
+                    listener=[keep_result, *shown, *watching, *sending, *telling, *looking],
                     log=log,
                 ),
                 interruption,

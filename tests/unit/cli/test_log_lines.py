@@ -15,7 +15,7 @@ from streamproof.errors import DataError
 from streamproof.runtime.failing import failure_of, keep_failure
 from streamproof.runtime.spark.run_log import open_log, python_side
 from streamproof.runtime.spark.session import start_session
-from streamproof.runtime.watching import backup_events
+from streamproof.runtime.watching import backup_events, planned_events
 from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchStaged,
@@ -31,6 +31,7 @@ from streamproof.runtime.watching.failure import Failure, Read
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "logs.md").read_text(encoding="utf-8")
 HOME = Path(package.__file__).parent
 assert backup_events.BackedUp.kind
+assert planned_events.QueryPlanned.kind
 KINDS = {event.kind for event in RunEvent.__subclasses__() if not event.kind.startswith("watched-")}
 
 
