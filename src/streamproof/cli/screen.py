@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from streamproof.cli import log_lines
 from streamproof.core.clock import monotonic_seconds, now_utc
+from streamproof.core.trace_texts import without_values
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -176,8 +177,10 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
 
 
 def keep_trace(problem: BaseException) -> Path | None:
-    """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
-    text = redacted("".join(traceback.format_exception(problem)))
+    """Write the trace of an unexpected error to `.streamproof/`, and return where; None if it cannot be written. Secrets and what the errors
+    say, which may hold values of rows, are taken out.
+    """
+    text = redacted(without_values("".join(traceback.format_exception(problem))))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
         LAST_ERROR.write_text(text, encoding="utf-8")

@@ -95,11 +95,13 @@ def test_the_log_has_no_value_of_a_row(tmp_path, logger):
     with python_side(log):
         breaks(logger)
         logging.getLogger("opentelemetry.exporter").error("ReadError: 401 of a collector")
+        logging.getLogger("openlineage.client.transport.http").error("HTTPError: 400 of a catalogue")
 
     said = log.read_text()
     assert "ann@example.org" not in said
     assert "ValueError [CAST_INVALID_INPUT]" in said
     assert "ReadError: 401 of a collector" in said
+    assert "HTTPError: 400 of a catalogue" in said
     assert f'File "{__file__}", line ' in said
 
 

@@ -21,9 +21,9 @@ from streamproof.errors import JvmGone
 
 FOLDER = Path(".streamproof", "logs")
 KEPT = 10
-_NO_ROWS = "opentelemetry"
-"""What it says of a collector has no row in it, and its words are wanted."""
-_LOGGERS = (_NO_ROWS, "py4j", "pyspark")
+_NO_ROWS = ("openlineage", "opentelemetry", "urllib3")
+"""What they say of a collector has no row in it, and their words are wanted."""
+_LOGGERS = (*_NO_ROWS, "py4j", "pyspark")
 """What of Python writes traces of its own where a conversation breaks off: with the JVM, or with a collector."""
 
 
@@ -71,7 +71,7 @@ class _JsonFormatter(JsonLines):
 
 
 def _left_out(record: logging.LogRecord, text: str) -> str:
-    return text if record.name.split(".")[0] == _NO_ROWS else without_values(text)
+    return text if record.name.split(".")[0] in _NO_ROWS else without_values(text)
 
 
 class _WithoutValues(logging.Filter):
@@ -126,7 +126,7 @@ _left = ExitStack()
 
 @contextmanager
 def python_side(log: Path | None) -> Iterator[None]:
-    """Lets PySpark, py4j and OpenTelemetry log to the file meanwhile; None leaves them as they are.
+    """Lets PySpark, py4j and what sends to collectors log to the file meanwhile; None leaves them as they are.
 
     Where the JVM is gone they go on logging there: the threads that were speaking to it may say so later than we have.
     """
