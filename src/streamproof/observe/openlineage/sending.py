@@ -2,6 +2,7 @@
 
 import os
 import queue
+import re
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,6 +24,7 @@ MOST_WAITING = 1_000
 """So many events wait for a collector that is slow; those beyond are lost."""
 _EXTRA, _WHAT = "openlineage", "run --openlineage"
 _FILE = "file:"
+_COLLECTOR = re.compile(r"https?://[^/]")
 
 
 class OpenLineage:
@@ -106,8 +108,7 @@ def _client(target: str) -> "OpenLineageClient":
         path = target.removeprefix(_FILE)
         path = f"/{path.lstrip('/')}" if path.startswith("//") else path
         return OpenLineageClient(transport=FileTransport(FileConfig(log_file_path=path, append=True)))
-    parts = urlsplit(target)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    if not _COLLECTOR.match(target):
         raise ConfigurationError(
             f"--openlineage got {_shown(target)}, and nothing can be sent there.",
             required="It is the URL of a collector, or a file for the events.",
