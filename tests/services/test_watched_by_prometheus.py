@@ -33,6 +33,7 @@ NOT_OF_THIS_JOB = {
     "consumer_lag_records",
     "heard_interval_seconds",
     "hot_key_share",
+    "last_failure_info",
     "last_heard_timestamp_seconds",
     "notes_total",
     "query_died",

@@ -14,6 +14,7 @@ from streamproof.cli import screen
 from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from streamproof.config import JobConfig
     from streamproof.runtime.watching.events import Listener
 
 EXAMPLES = """\b
@@ -61,6 +62,26 @@ def watched(job: str, address: str | None) -> "Iterator[list[Listener]]":
     with Endpoint(job, address, values) as endpoint:
         screen.print_note(f"Metrics of this run: {endpoint.url}")
         yield [values]
+
+
+def catalogue_of(config: "JobConfig", named: str | None) -> str | None:
+    """The catalogue that is told of a job: what the command line names, else its configuration; a file there lies beside it."""
+    if named is not None or config.openlineage is None:
+        return named
+    to = config.openlineage.to
+    return f"file:{config.resolve(to.removeprefix('file:'))}" if to.startswith("file:") and "//" not in to else to
+
+
+@contextmanager
+def told(job: str, target: str | None) -> "Iterator[list[Listener]]":
+    """Tells a catalogue of the queries of a run by OpenLineage, where a target is given; gives the listeners that this takes."""
+    if target is None:
+        yield []
+        return
+    from streamproof.observe.openlineage.sending import OpenLineage
+
+    with OpenLineage(job, target, screen.print_note) as telling:
+        yield [telling]
 
 
 @contextmanager

@@ -33,6 +33,7 @@ class Exposed:
         made = {
             Kind.GAUGE: core.GaugeMetricFamily,
             Kind.COUNTER: core.CounterMetricFamily,
+            Kind.INFO: core.GaugeMetricFamily,  # its own family would want dictionaries
             Kind.HISTOGRAM: core.HistogramMetricFamily,
         }
         for metric in self.values.metrics:

@@ -18,11 +18,15 @@ SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 
 class Kind(StrEnum):
-    """What a number is to Prometheus: a value of now, a sum that only grows, or durations that are counted by size."""
+    """What a number is to Prometheus: a value of now, a sum that only grows, durations that are counted by size, or always 1, as its labels say it.
+
+    Of `INFO` a query has one series, the newest; its first label is the query.
+    """
 
     GAUGE = "gauge"
     COUNTER = "counter"
     HISTOGRAM = "histogram"
+    INFO = "info"
 
 
 class Severity(StrEnum):
@@ -48,6 +52,8 @@ class Alert:
         One sentence; `{{ $labels.query }}` and `{{ $value }}` are filled in by Prometheus.
     todo
         What to do next, in one or two sentences.
+    beside
+        Annotations more, by their names.
     """
 
     name: str
@@ -56,6 +62,7 @@ class Alert:
     severity: Severity
     says: str
     todo: str
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ def _lines() -> Iterator[str]:
         yield f"          summary: {_text(alert.says)}"
         yield f"          description: {_text(alert.todo)}"
         yield f"          runbook: {_text(f'{runbook.FILE}#{metric.full_name}')}"
+        for name, text in alert.beside.items():
+            yield f"          {name}: {_text(text)}"
 
 
 def _text(value: str) -> str:

@@ -72,10 +72,12 @@ class Values:
 
     def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         series = self._series[metric.name]
+        if metric.kind is Kind.INFO:
+            self._end(metric, labels[metric.labels.index(QUERY)])
         if labels not in series and len(series) >= MOST_SERIES:
             self._left_out[metric.name] = self._left_out.get(metric.name, 0) + 1
             return
-        if metric.kind is Kind.GAUGE:
+        if metric.kind in (Kind.GAUGE, Kind.INFO):
             series[labels] = value
         elif metric.kind is Kind.COUNTER:
             before = series.get(labels, 0.0)

@@ -63,6 +63,7 @@ def run_job(
     accept_missing: bool = False,
     replay_last: bool = False,
     latency: bool = False,
+    lineage: bool = False,
     end: threading.Event | None = None,
     listener: Listener | Iterable[Listener] | None = None,
     log: Path | None = None,
@@ -89,6 +90,8 @@ def run_job(
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     latency
         Measures how old records are when readers get them; each batch says it (`BatchCommitted.latency`).
+    lineage
+        Has each query say what it reads and writes, once its plan is made (`QueryPlanned`).
     end
         Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
         again by the next start.
@@ -115,6 +118,7 @@ def run_job(
         accept_missing=accept_missing,
         replay_last=replay_last,
         latency=latency,
+        lineage=lineage,
         emitter=emitter,
     )
     backups: Backups | None = None

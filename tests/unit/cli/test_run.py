@@ -458,6 +458,7 @@ def test_the_ways_out_are_passed_on(ran):
         "accept_missing": False,
         "replay_last": False,
         "latency": False,
+        "lineage": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True
 

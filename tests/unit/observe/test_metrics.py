@@ -31,10 +31,12 @@ from streamproof.runtime.watching.events import (
     QueryEnded,
     QueryStarted,
     RuleRejected,
+    RunFailed,
     TableRead,
     TableStays,
     WatermarkLeapt,
 )
+from streamproof.runtime.watching.failure import Failure
 from streamproof.runtime.watching.figures import OperatorState
 from streamproof.runtime.watching.latency import Latency, Since
 from streamproof.runtime.watching.result import QueryAccount
@@ -192,6 +194,20 @@ def test_series_beyond_the_bound_are_counted_and_not_shown():
 
     assert sum(key[0] == "streamproof_table_rows" for key in found) == MOST_SERIES
     assert found["streamproof_series_left_out_total", "table_rows"] == 5
+
+
+def test_of_a_query_the_last_failure_is_shown_by_its_code_and_no_other():
+    values = Values()
+    for code in ("data", "sink-unavailable"):
+        values(RunFailed("SinkError", "a text with ann@example.org", code, Failure("clicks", "sums")))
+    values(WatchedEnded("other", "run", "DIVIDE_BY_ZERO SparkArithmeticException"))
+
+    found = {key[1:]: value for key, value in shown(values).items() if key[0] == "streamproof_last_failure_info"}
+
+    assert found == {
+        ("sums", "sink-unavailable", "docs/reference/codes.md#error-sink-unavailable"): 1,
+        ("other", "DIVIDE_BY_ZERO SparkArithmeticException", "https://spark.apache.org/docs/latest/sql-error-conditions.html"): 1,
+    }
 
 
 def test_a_plain_job_is_shown_as_far_as_spark_tells():

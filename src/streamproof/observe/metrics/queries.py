@@ -1,7 +1,8 @@
 """Whether the queries of a job run, since when, and what they say."""
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
-from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted
+from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted, RunFailed
+from streamproof.runtime.watching.failure import PAGE
 from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
 
 UP = Metric(
@@ -71,13 +72,34 @@ DIED = Metric(
     alerts=(
         Alert(
             name="StreamproofQueryDied",
-            when="streamproof_query_died == 1",
+            # With the code of what it died of beside it; without, where that is not known.
+            when=(
+                "(streamproof_query_died == 1) * ignoring (code, page) group_left (code, page) streamproof_last_failure_info"
+                " or (streamproof_query_died == 1 unless ignoring (code, page) streamproof_last_failure_info)"
+            ),
             lasting="0m",
             severity=Severity.PAGE,
             says="{{ $labels.job_name }}: query {{ $labels.query }} has died, and its process goes on.",
             todo="The driver's log has the error. Nothing starts the query again: let the job end with it (spark.streams.awaitAnyTermination()).",
+            beside={"code": "{{ $labels.code }}", "page": "{{ $labels.page }}"},
         ),
     ),
+)
+_OF_SPARK = "https://spark.apache.org/docs/latest/sql-error-conditions.html"
+LAST_FAILURE = Metric(
+    name="last_failure_info",
+    kind=Kind.INFO,
+    unit="always 1",
+    labels=(QUERY, "code", "page"),
+    means="What a query failed of last: the code of the error, and the page that explains it. Of a plain PySpark job the code is Spark's condition and "
+    "the class of the exception. No text of an error is here.",
+    bad="It is there.",
+    todo="The page says what the code means. An error in a job of ours ends the run, and the endpoint with it: the last scrape may miss it, `--otel` sends it.",
+    plain=True,
+    readings={
+        RunFailed: lambda event: [((event.failure.query if event.failure else "", event.code, f"{PAGE}#error-{event.code}"), 1)],
+        WatchedEnded: lambda event: [((event.query, event.error, _OF_SPARK), 1)] if event.error is not None else [],
+    },
 )
 HEARD = Metric(
     name="last_heard_timestamp_seconds",
@@ -124,4 +146,4 @@ INTERVAL = Metric(
     },
     shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_heard_interval_seconds_bucket[10m])))",
 )
-METRICS = (UP, STARTED, DIED, HEARD, INTERVAL, NOTES)
+METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, NOTES)

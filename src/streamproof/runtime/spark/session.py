@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
+from streamproof.core.log_lines import SUFFIX
 from streamproof.errors import ConfigurationError, EnvironmentProblem, StreamproofError
 from streamproof.runtime.spark.environment import find_java
 from streamproof.runtime.spark.failures import jvm_gone, telling_of_a_dead_jvm
@@ -50,6 +51,7 @@ _OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true"}
 """Where the account stands on how many rows are in state."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
+_QUIET_AS_JSON = _QUIET.replace("log4j2.properties", "log4j2-json.properties")
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOGGING = "-Dstreamproof.log.level=error"
@@ -110,7 +112,7 @@ def start_session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
     own = {**settings, "spark.master": master} if master is not None else settings
-    options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
+    options = java_options if log is None else f"{_logging_to(log)} {java_options}".strip()
     wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options, streaming)}
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -123,6 +125,11 @@ def start_session(
             if "JAVA_GATEWAY_EXITED" not in str(problem):
                 raise
             raise _ended_at_once(problem, log) from problem
+
+
+def _logging_to(log: Path) -> str:
+    """The options of a JVM whose log this is. Of two that set one property the last holds."""
+    return f"{_QUIET_AS_JSON} {_LOGGING}" if log.suffix == SUFFIX else _LOGGING
 
 
 @contextmanager
