@@ -9,6 +9,7 @@ from math import isnan
 from streamproof.core.clock import now_utc
 from streamproof.observe.metric import QUERY, SECONDS, Kind, Metric
 from streamproof.observe.metrics import METRICS
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import QueryEnded, RunEvent
 from streamproof.runtime.watching.watched_events import WatchedEnded
 
@@ -50,7 +51,7 @@ class Values:
         now = now_utc().timestamp()
         with self._lock:
             for metric in self.metrics:
-                if metric.while_running and isinstance(event, QueryEnded | WatchedEnded):
+                if metric.while_running and isinstance(event, QueryEnded | QueryDied | QueryStopped | WatchedEnded):
                     self._end(metric, event.query)
                 reading = metric.readings.get(type(event))
                 if reading is not None:

@@ -10,6 +10,7 @@ from streamproof.observe.live.histories import Point, State, Topic, state_after,
 from streamproof.observe.live.plain import Plain
 from streamproof.observe.live.troubles import Trouble, trouble_of, with_trouble
 from streamproof.runtime.watching import events
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import RunEvent
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount
@@ -248,6 +249,10 @@ def _of_query(query: Query, event: RunEvent, at: Moment) -> Query:
             return _committed(query, event, at)
         case events.QueryFinishing():
             return replace(query, doing="finishing")
+        case QueryDied():
+            return replace(query, doing="died", done=replace(query.done, under_way=None))
+        case QueryStopped():
+            return replace(query, doing="ended", done=replace(query.done, under_way=None))
         case WatchedStarted():
             return Query(query.name, at, doing="running", plain=Plain(at.steady))
         case WatchedHeard():
