@@ -265,8 +265,9 @@ def _feel(query: _Query, pulse: QueryPulse, now: float) -> None:
     if pulse.ended:
         query.planned, query.looking = True, None
         return
+    query.planned = query.planned or pulse.waits or pulse.works
     if pulse.waits:
-        query.planned, query.looking = True, None
+        query.looking = None
     elif query.batch is None and query.looking is None:
         query.looking = now
     if pulse.tasks is not None:

@@ -11,6 +11,7 @@ from streamproof.runtime.watching.pulse import Pulse, QueryPulse
 
 _WAITS = ("Waiting for next trigger", "Waiting for data to arrive")
 """What Spark says of a query that has looked for input, and does nothing until it looks again."""
+_WORKS = "Processing"
 _TASKS_EVERY_SECONDS = 5.0
 _NEWEST_JOBS = 4
 """Of a query, whose tasks are counted: a batch runs its jobs one after another, or few at once."""
@@ -39,7 +40,8 @@ def _of(query: RunningQuery, *, count: bool) -> QueryPulse:
         says = str(query.stream.status["message"])
         if not query.stream.isActive:
             return QueryPulse(query.name, says, ended=True)
-        return QueryPulse(query.name, says, waits=says.startswith(_WAITS), tasks=_tasks(query) if count else None)
+        tasks = _tasks(query) if count else None
+        return QueryPulse(query.name, says, waits=says.startswith(_WAITS), works=says.startswith(_WORKS), tasks=tasks)
     return QueryPulse(query.name)
 
 

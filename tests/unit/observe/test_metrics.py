@@ -225,7 +225,7 @@ def test_what_a_plain_job_has_is_in_the_guide_and_nothing_else():
     assert told == {metric.full_name for metric in OF_PLAIN_JOBS}
 
 
-def test_health_and_readiness():
+def test_health_and_readiness_of_a_plain_job():
     def asked(endpoint, page):
         try:
             with urllib.request.urlopen(endpoint.url.replace("/metrics", page), timeout=5) as answer:
@@ -242,7 +242,7 @@ def test_health_and_readiness():
         values(QueryStarted("late", "run-1", "checkpoint", {}, 0))
         values(ENDED)
         code, said = asked(endpoint, "/ready")
-        assert (code, json.loads(said)["not_running"]) == (503, ["sums"])
+        assert (code, json.loads(said)["reason"]) == (503, "sums has ended.")
         assert asked(endpoint, "/else")[0] == 404
 
 

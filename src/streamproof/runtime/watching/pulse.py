@@ -17,6 +17,8 @@ class QueryPulse:
         What Spark says that it does, such as "Getting offsets from ...".
     waits
         Whether it has looked for input and found none, and waits for the next time.
+    works
+        Whether it has found some.
     tasks
         Changes whenever a task of the batch under way has come to an end; None where nobody has looked.
     ended
@@ -26,6 +28,7 @@ class QueryPulse:
     query: str
     says: str = ""
     waits: bool = False
+    works: bool = False
     tasks: tuple[int, ...] | None = None
     ended: bool = False
 
