@@ -102,7 +102,7 @@ def test_a_task_that_hangs_turns_health_bad_with_the_batch_and_is_no_hang_any_mo
         job.feed([event("e2", 2, v=13)])
         until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", 60)
 
-        code, said = run.ask("/health")
+        _, said = run.ask("/health")
 
         assert said["status"] == "hangs"
         assert said["reason"].startswith("Batch 1 of kept is under way for ")

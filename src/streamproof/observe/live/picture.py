@@ -9,6 +9,7 @@ from streamproof.core.phases import Phase
 from streamproof.observe.live.histories import Point, State, Topic, state_after, thinned, topics_after
 from streamproof.observe.live.plain import Plain
 from streamproof.observe.live.troubles import Trouble, trouble_of, with_trouble
+from streamproof.observe.moment import Moment
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import RunEvent
@@ -23,14 +24,6 @@ MOST_LATENCIES = 20
 MOST_BATCHES = 12
 """Of one query, the last ones."""
 _CLOCK_JUMPS = timedelta(seconds=5)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """When something was heard: by the wall clock, which can jump, and by one that cannot, in seconds."""
-
-    wall: datetime
-    steady: float
 
 
 @dataclass(frozen=True)
