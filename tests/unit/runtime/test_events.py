@@ -583,7 +583,9 @@ def test_events_are_plain_values_for_json():
 
 @pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)], ids=["forth", "back"])
 def test_a_clock_that_jumps_within_a_batch_changes_no_latency(protocol, heard, monkeypatch, jump):
-    clock = SimpleNamespace(wall=datetime(1970, 1, 1, tzinfo=UTC), steady=100.0)  # the clock of the batch is 0
+    planned_ms = protocol.query.journal.logs.of(0).clock_ms
+    clock = SimpleNamespace(wall=datetime(2026, 1, 5, tzinfo=UTC), steady=100.0)
+    before_ms = int(clock.wall.timestamp() * 1_000) - planned_ms
     monkeypatch.setattr("streamproof.runtime.batch.protocol.now_utc", lambda: clock.wall)
     monkeypatch.setattr("streamproof.runtime.batch.protocol.monotonic_seconds", lambda: clock.steady)
     stage, passed = protocol.staging.stage, []
@@ -597,4 +599,4 @@ def test_a_clock_that_jumps_within_a_batch_changes_no_latency(protocol, heard, m
 
     protocol(Rows(), 0)
 
-    assert passed == [3_000]
+    assert passed == [before_ms + 3_000]
