@@ -90,7 +90,16 @@ def run(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health and /ready are there too.",
+            help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health says 503 where the run hangs, "
+            "/ready until every query runs.",
+        ),
+    ] = None,
+    hang_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help='The run hangs if for so long no task and no phase of a batch comes to an end, such as "10 minutes". Without it ten times as long as '
+            "the last batches took, and two minutes at least. /health says it, and the watchdog of systemd.",
         ),
     ] = None,
     otel: Annotated[
@@ -151,6 +160,7 @@ def run(
         "--accept-lateness": accept_lateness,
         "--accept-missing": accept_missing,
         "--metrics": metrics is not None,
+        "--hang-after": hang_after is not None,
         "--otel": otel,
         "--openlineage": openlineage,
         "--live": live is not None,
@@ -172,7 +182,7 @@ def run(
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.cli.monitoring import catalogue_of, sent, told, watched
+    from streamproof.cli.monitoring import catalogue_of, duration_of, sent, told, watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
     log = None if debug else open_log(config.root, as_json=log_lines.is_json())
@@ -180,6 +190,7 @@ def run(
         batch.run_once(config, target, profile, to, as_json=as_json, log=log)
         return
     openlineage = catalogue_of(config, openlineage)
+    hangs = duration_of(hang_after)
     interruption = Interruption()
     ended: list[RunResult] = []
     wrong: AccountError | None = None
@@ -187,7 +198,7 @@ def run(
     try:
         with (
             python_side(log),
-            watched(config.name, metrics) as watching,
+            watched(config, metrics, hangs) as watching,
             sent(config.name, wanted=otel) as sending,
             told(config.name, openlineage) as telling,
             live_page.of_run(config.name, live, config.root) as looking,

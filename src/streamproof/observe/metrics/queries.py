@@ -1,6 +1,7 @@
 """Whether the queries of a job run, since when, and what they say."""
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted, RunFailed
 from streamproof.runtime.watching.failure import PAGE
 from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
@@ -17,6 +18,8 @@ UP = Metric(
     readings={
         QueryStarted: lambda event: [((event.query,), 1)],
         QueryEnded: lambda event: [((event.query,), 0)],
+        QueryDied: lambda event: [((event.query,), 0)],
+        QueryStopped: lambda event: [((event.query,), 0)],
         WatchedStarted: lambda event: [((event.query,), 1)],
         WatchedEnded: lambda event: [((event.query,), 0)],
     },

@@ -1,0 +1,153 @@
+"""/health and /ready of a real job: one that hangs in a task, one that is idle, one that has not yet started, one whose driver is stuck."""
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from types import SimpleNamespace
+
+from spark.small_job import KEPT, Binding, SmallJob, event
+from streamproof.lab.process import until
+from streamproof.observe.endpoint import Endpoint
+from streamproof.observe.health import Health
+from streamproof.observe.values import Values
+from streamproof.runtime.batch.publishing import Publisher
+from streamproof.runtime.watching.events import BatchCommitted, QueryStarting
+
+HANGS = """
+import time
+from pathlib import Path
+
+from pyspark.sql.types import DoubleType
+
+
+def hangs(value):
+    while value == 13 and not Path("{file}").exists():
+        time.sleep(0.1)
+    return value
+
+
+@sp.job
+def small(events: sp.Stream) -> sp.Outputs:
+    return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("v", F.udf(hangs, DoubleType())("v"))))
+"""
+GOES_ON = Binding(sinks={"kept": "parquet"}, trigger="100 milliseconds")
+
+
+@contextmanager
+def watched(job: SmallJob, *listeners, hang_after: float = 8) -> Iterator[SimpleNamespace]:
+    """The job runs in another thread until the test is over; `.ask(page)` gives the code and the body."""
+    health, values, end = Health(hang_after=timedelta(seconds=hang_after)), Values(), threading.Event()
+    heard: list = []
+    with Endpoint("small", "0", values, checked=health) as endpoint:
+
+        def ask(page: str) -> tuple[int, dict]:
+            try:
+                with urllib.request.urlopen(endpoint.url.replace("/metrics", page), timeout=30) as answer:
+                    return answer.status, json.loads(answer.read())
+            except urllib.error.HTTPError as problem:
+                return problem.code, json.loads(problem.read())
+
+        running = threading.Thread(
+            target=lambda: job.run(end=end, listener=[health, values, heard.append, *listeners]), daemon=True
+        )
+        run = SimpleNamespace(ask=ask, end=end, heard=heard, start=running.start, over=lambda: not running.is_alive())
+        run.committed = lambda: len([each for each in heard if isinstance(each, BatchCommitted)])
+        try:
+            yield run
+        finally:
+            end.set()
+            running.join(60)
+
+
+def test_it_is_ready_once_its_queries_run_and_an_idle_source_is_no_hang_and_it_is_not_ready_while_it_ends(small_job):
+    job = small_job(KEPT, Binding(trigger="100 milliseconds"))
+    job.feed([event("e1", 1)])
+    starting, looked = threading.Event(), threading.Event()
+
+    def hold(happens) -> None:
+        if isinstance(happens, QueryStarting):
+            starting.set()
+            looked.wait(60)
+
+    with watched(job, hold, hang_after=4) as run:
+        assert run.ask("/ready")[0] == 503
+        run.start()
+        starting.wait(60)
+        code, said = run.ask("/ready")
+        assert (code, said["status"]) == (503, "starting")
+        looked.set()
+        until(lambda: run.ask("/ready")[0] == 200, "the query to run", 60)
+        until(run.committed, "its batch", 60)
+        threading.Event().wait(9)  # twice as long as anything may stand still: there is nothing to read
+        assert [run.ask(page)[0] for page in ("/health", "/ready")] == [200, 200], run.ask("/health")
+        job.feed([event("e2", 2)])
+        until(lambda: run.committed() == 2, "what comes later", 60)
+        run.end.set()
+        until(run.over, "the end", 60)
+        assert run.ask("/ready")[1]["status"] == "ending"
+
+
+def test_a_task_that_hangs_turns_health_bad_with_the_batch_and_is_no_hang_any_more_once_it_goes_on(small_job, tmp_path):
+    go_on = tmp_path / "go-on"
+    job = small_job(HANGS.format(file=go_on), GOES_ON)
+    job.feed([event("e1", 1)])
+    with watched(job) as run:
+        run.start()
+        until(run.committed, "the batch that does not hang", 60)
+        assert run.ask("/health")[0] == 200
+        job.feed([event("e2", 2, v=13)])
+        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", 60)
+
+        _, said = run.ask("/health")
+
+        assert said["status"] == "hangs"
+        assert said["reason"].startswith("Batch 1 of kept is under way for ")
+        assert "in the phase work" in said["reason"]
+        assert said["queries"][0]["batch"] == 1
+        assert "Spark's own page" in said["next"]
+        assert run.ask("/ready")[0] == 200
+        go_on.touch()
+        until(lambda: run.ask("/health")[0] == 200, "it to go on", 60)
+        until(lambda: run.committed() == 2, "the batch", 60)
+    assert job.ids() == ["e1", "e2"]
+
+
+def test_a_long_batch_whose_tasks_come_to_an_end_is_no_hang(small_job):
+    """Four tasks one after another on two cores, each of which takes less than the bound, and all together more."""
+    text = HANGS.replace('while value == 13 and not Path("{file}").exists():\n        time.sleep(0.1)', "time.sleep(value)")
+    job = small_job(text, Binding(**{**vars(GOES_ON), "files_per_batch": 8}))
+    for number in range(8):
+        job.feed([event(f"e{number}", number, v=5)])
+    answers: list[int] = []
+    with watched(job, hang_after=15) as run:
+        run.start()
+        while not run.committed():
+            answers.append(run.ask("/health")[0])
+            threading.Event().wait(0.5)
+    assert set(answers) == {200}
+
+
+def test_a_driver_whose_thread_is_stuck_turns_health_bad(small_job, monkeypatch):
+    job = small_job(KEPT, Binding(trigger="100 milliseconds"))
+    job.feed([event("e1", 1)])
+    hangs, goes_on, once = threading.Event(), threading.Event(), Publisher.catch_up_unless_busy
+
+    def hang(self) -> None:
+        if hangs.is_set():
+            goes_on.wait(60)
+        once(self)
+
+    monkeypatch.setattr(Publisher, "catch_up_unless_busy", hang)
+    with watched(job) as run:
+        run.start()
+        until(run.committed, "a batch", 60)
+        until(lambda: run.ask("/ready")[0] == 200, "it to be ready", 60)
+        hangs.set()
+        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", 60)
+        assert run.ask("/health")[1]["reason"].startswith("The driver's own thread has not come around for ")
+        goes_on.set()
+        until(lambda: run.ask("/health")[0] == 200, "it to go on", 60)
