@@ -124,9 +124,7 @@ def some_series(seed: int) -> dict[str, str]:
         for number in range(2)
         for key, value in both("consumer_lag_records", gauge(), f', source="events", topic="clicks", partition="{number}"').items()
     }
-    outputs = {
-        key: value for name in ("a", "b") for key, value in both("waiting_batches", gauge(), f', output="{name}"').items()
-    }
+    outputs = {key: value for name in ("a", "b") for key, value in both("waiting_batches", gauge(), f', output="{name}"').items()}
     return {
         **lags,
         **outputs,
@@ -173,7 +171,9 @@ def alike(asked: str, minute: int, labels: Labels, value: float, found: Vector) 
     wanted = {name for name, _ in labels}
     one = f"sum by ({', '.join(sorted(wanted))}) ({asked})"
     same = [other for other in found if {name for name, _ in other} == wanted]
-    close = f"({one} - ({value!r})) > -1e-6 and ({one} - ({value!r})) < 1e-6" if abs(value) != float("inf") else f"{one} == {value:+}"
+    close = (
+        f"({one} - ({value!r})) > -1e-6 and ({one} - ({value!r})) < 1e-6" if abs(value) != float("inf") else f"{one} == {value:+}"
+    )
     near = sum(1 for other in same if abs(found[other] - value) < 1e-6 or found[other] == value)
     return {"expr": f"count({close.replace('inf', 'Inf')}) or vector(0)", "eval_time": f"{minute}m30s", "exp_samples": [said(near)]}
 

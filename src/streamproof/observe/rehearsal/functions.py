@@ -49,7 +49,9 @@ def _line(points: Sequence[Point], origin: float) -> tuple[float, float]:
     times, values = [at - origin for at, _ in points], [value for _, value in points]
     count, mean_time, mean = len(points), sum(times) / len(points), sum(values) / len(points)
     spread = sum((at - mean_time) ** 2 for at in times) / count
-    slope = sum((at - mean_time) * (value - mean) for at, value in zip(times, values, strict=True)) / count / spread if spread else 0.0
+    slope = (
+        sum((at - mean_time) * (value - mean) for at, value in zip(times, values, strict=True)) / count / spread if spread else 0.0
+    )
     return slope, mean - slope * mean_time
 
 

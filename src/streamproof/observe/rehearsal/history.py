@@ -83,5 +83,3 @@ def _with(labels: Labels, instance: str) -> Labels:
 def _queries(life: Life) -> set[str]:
     ends = (life[0], life[-1])
     return {value for scrape in ends for _, labels in scrape.values for label, value in labels if label == QUERY}
-
-

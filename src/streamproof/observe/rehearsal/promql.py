@@ -202,9 +202,7 @@ def _of_vectors(sign: str, left: Vector, right: Vector, on: list[str] | None, *,
     return found
 
 
-def _with_number(
-    sign: str, vector: Vector, number: float, in_order: Callable[[float, float], tuple[float, float]]
-) -> Vector:
+def _with_number(sign: str, vector: Vector, number: float, in_order: Callable[[float, float], tuple[float, float]]) -> Vector:
     given = {labels: _applied(sign, *in_order(value, number), value) for labels, value in vector.items()}
     return {labels: value for labels, value in given.items() if value is not None}
 

@@ -121,9 +121,7 @@ class AlertsSeen:
                 told.add(one.alert.name)
                 yield _raised(one, scraped, fault, begun, faultless=is_faultless)
 
-    def _not_raised(
-        self, metric: Metric, alert: Alert, scraped: Scraped, looked: Looked, fault: str, begun: float
-    ) -> Finding:
+    def _not_raised(self, metric: Metric, alert: Alert, scraped: Scraped, looked: Looked, fault: str, begun: float) -> Finding:
         minute = self.scenario.alerts.minute
         wait, held = seconds_of(alert.holds_for(minute)), looked.longest.get(alert.name)
         lasting = f" for {wait:g} s" if wait else ""
@@ -135,7 +133,9 @@ class AlertsSeen:
             f"{alert.name} was not raised {under}",
             expected=f"{alert.condition(minute)}{lasting}",
             found=f"{seen}; the condition never held" if held is None else f"{seen}; the condition held for {held:.1f} s",
-            how=f"{metric.full_name} is never set: nothing in the run told of it" if held is None and not _is_set(metric, scraped) else None,
+            how=f"{metric.full_name} is never set: nothing in the run told of it"
+            if held is None and not _is_set(metric, scraped)
+            else None,
         )
 
 
