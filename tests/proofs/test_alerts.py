@@ -3,6 +3,9 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
+from services.conftest import needs
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "converted"
@@ -59,3 +62,24 @@ def test_an_alert_whose_metric_is_never_set_and_one_that_nobody_expects_turn_the
     assert unexpected["what"].startswith("StreamproofManyRejected was raised without any fault")
     assert 'streamproof_records_total{place="rejected", query="euros"} was ' in unexpected["found"]
     assert "alerts: StreamproofBackupOld was not raised without a fault" in repr(proof)
+
+
+@pytest.mark.service
+@pytest.mark.full
+def test_a_database_that_does_not_answer_raises_its_alert_and_nothing_is_raised_without(tmp_path: Path) -> None:
+    needs("toxiproxy")
+    target = Path(shutil.copytree(JOB, tmp_path / "job"))
+    (target / "job.py").write_text(CHECKED)
+    bound = (target / "streamproof.toml").read_text().partition("[sink.euros]")[0]
+    sink = '[sink.euros]\nconnector = "postgres"\nurl = "postgresql://me@localhost/db"\ntable = "euros"\ncreate = true\n'
+    (target / "streamproof.toml").write_text(bound + sink)
+    asked = '[alerts]\nminute = "250 milliseconds"\nunder = { "postgres-outage" = ["StreamproofOutputWaits"] }\n'
+    (target / "scenario.toml").write_text(f"{(target / 'scenario.toml').read_text()}\n{asked}")
+
+    proof = prove(target, only="publish/*+postgres-outage+live")
+
+    outage = next(one for one in proof.report["scenarios"] if one["fault"] == "postgres-outage")
+    assert outage["fired"], outage
+    assert proof.report["counts"]["fail"] == 0, proof.report["scenarios"]
+    (note,) = [note for note in proof.report["notes"] if note.startswith("Alerts raised")]
+    assert note.endswith("without a fault none; under postgres-outage StreamproofOutputWaits in 1 of 1.")
