@@ -27,7 +27,6 @@ from streamproof.prove.plan.on_files import FAULTS as ON_FILES
 from streamproof.prove.plan.planning import FAULT_FREE
 from streamproof.prove.scenario.scenario import Scenario
 
-NAME = "alerts"
 _DEATHS = ("process-death", "machine-death")
 _A_MINUTE_HAS = 4
 """So many scrapes: one each 15 seconds, as is common."""
@@ -85,12 +84,12 @@ class AlertsSeen:
         lives = lives_in(folder / FOLDER)
         if not lives:
             said = f"no run of the scenario has left samples in {FOLDER}"
-            return CheckResult(NAME, Verdict.UNKNOWN, problem=said, undecided=Undecided.CANNOT_TELL)
+            return CheckResult("alerts", Verdict.UNKNOWN, problem=said, undecided=Undecided.CANNOT_TELL)
         scraped = Scraped(lives)
         looked = looked_at(scraped, minute=self.scenario.alerts.minute, rules=self.rules)
         self._raised.setdefault(fault, []).append(frozenset(one.alert.name for one in looked.raised))
         findings = tuple(self._wrong(scraped, looked, fault, lives[0][0].at))
-        return CheckResult(NAME, Verdict.FAIL if findings else Verdict.PASS, findings, len(findings))
+        return CheckResult("alerts", Verdict.FAIL if findings else Verdict.PASS, findings, len(findings))
 
     def note(self) -> Iterator[Note]:
         """What was raised, fault by fault, for the report."""
