@@ -84,7 +84,7 @@ def _scenario(target: str, profile: str | None) -> "list[Finding]":
         return []
     try:
         said = look_at_scenario(config)
-        if (scenario := load_scenario(config.root)).alerts.under:
+        if (scenario := load_scenario(config.root)).looks_at_alerts:
             from streamproof.prove.subjects.job.alerts import require_alerts  # it knows every fault, which takes a while to import
 
             require_alerts(scenario)

@@ -51,6 +51,11 @@ class Looked:
 Rules = Sequence[tuple[Metric, Alert]]
 
 
+def require_library() -> None:
+    """MissingExtra unless promql-parser is installed."""
+    library("promql_parser", "monitor", "To say which alerts a run raises")
+
+
 def looked_at(scraped: Scraped, *, minute: timedelta = MINUTE, rules: Rules = ALERTS) -> Looked:
     """What becomes of alerts over samples.
 
@@ -64,7 +69,7 @@ def looked_at(scraped: Scraped, *, minute: timedelta = MINUTE, rules: Rules = AL
     MissingExtra
         If promql-parser is not installed.
     """
-    library("promql_parser", "monitor", "To say which alerts a run raises")
+    require_library()
     found = Looked()
     for metric, alert in rules:
         found.raised.extend(_of(metric, alert, scraped, minute, found.longest))

@@ -18,7 +18,7 @@ from streamproof.errors import ScenarioError
 from streamproof.observe.metric import Alert, Metric
 from streamproof.observe.metrics import ALERTS
 from streamproof.observe.rehearsal.history import Samples, Scraped
-from streamproof.observe.rehearsal.raised import Looked, Raised, Rules, looked_at
+from streamproof.observe.rehearsal.raised import Looked, Raised, Rules, looked_at, require_library
 from streamproof.observe.rehearsal.samples import FOLDER, lives_in
 from streamproof.observe.spans import seconds_of
 from streamproof.prove.checkers import CheckResult, Finding, Undecided
@@ -49,7 +49,17 @@ def seconds_between_samples(scenario: Scenario) -> float:
 
 
 def require_alerts(scenario: Scenario) -> None:
-    """ScenarioError where [alerts.under] names a fault, or a pattern, that fits none of those that a proof can do."""
+    """Looks at [alerts] before anything is run.
+
+    Raises
+    ------
+    MissingExtra
+        If what works out alerts is not installed.
+    ScenarioError
+        If `under` names a fault, or a pattern, that fits none of those that a proof can do.
+    """
+    if scenario.looks_at_alerts:
+        require_library()
     known = list(dict.fromkeys((*_DEATHS, *(fault.name for fault in ON_FILES), *(fault.name for fault in all_faults()))))
     for pattern in scenario.alerts.under:
         if not any(fnmatchcase(name, pattern) for name in known):
