@@ -63,6 +63,18 @@ path = "data"
 format = "json"
 schema = "id string, client string, v double, ts long"
 event_time = {{ column = "ts", unit = "milliseconds", lag = "10 seconds" }}
+[sink.sums]
+connector = "files"
+path = "out/sums"
+format = "parquet"
+[sink.late]
+connector = "files"
+path = "out/late"
+format = "json"
+[sink.rejected]
+connector = "files"
+path = "out/rejected"
+format = "json"
 [backup]
 to = "backups"
 every = "20 seconds"
