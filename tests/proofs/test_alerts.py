@@ -23,7 +23,7 @@ invalid = 0.2
 invalid_values = { notional = -1 }
 
 [alerts]
-minute = "50 milliseconds"
+minute = "200 milliseconds"
 """
 
 
@@ -31,7 +31,7 @@ def flooded(folder: Path, alerts: str) -> Path:
     """A fifth of the trades is rejected; `alerts` is the rest of [alerts]."""
     target = Path(shutil.copytree(JOB, folder / "job"))
     (target / "job.py").write_text(CHECKED)
-    scenario = (target / "scenario.toml").read_text().replace("batches = 3", "batches = 6")
+    scenario = (target / "scenario.toml").read_text().replace("batches = 3", "batches = 10")
     (target / "scenario.toml").write_text(f"{scenario}{FLOODED}{alerts}\n")
     return target
 
@@ -44,7 +44,7 @@ def test_what_the_events_raise_is_raised_and_no_crash_raises_more(tmp_path: Path
     scenarios = {one["id"]: one["checks"] for one in proof.report["scenarios"]}
     assert [check["verdict"] for checks in scenarios.values() for check in checks if check["name"] == "alerts"] == ["pass", "pass"]
     (note,) = [note for note in proof.report["notes"] if note.startswith("Alerts raised")]
-    assert "with 50 milliseconds for a minute of their rules: without a fault StreamproofManyRejected in 1 of 1; " in note
+    assert "with 200 milliseconds for a minute of their rules: without a fault StreamproofManyRejected in 1 of 1; " in note
     assert "alerts-raised" in proof.report["note_codes"]
 
 
@@ -73,7 +73,7 @@ def test_a_database_that_does_not_answer_raises_its_alert_and_nothing_is_raised_
     bound = (target / "streamproof.toml").read_text().partition("[sink.euros]")[0]
     sink = '[sink.euros]\nconnector = "postgres"\nurl = "postgresql://me@localhost/db"\ntable = "euros"\ncreate = true\n'
     (target / "streamproof.toml").write_text(bound + sink)
-    asked = '[alerts]\nminute = "250 milliseconds"\nunder = { "postgres-outage" = ["StreamproofOutputWaits"] }\n'
+    asked = '[alerts]\nminute = "150 milliseconds"\nunder = { "postgres-outage" = ["StreamproofOutputWaits"] }\n'
     (target / "scenario.toml").write_text(f"{(target / 'scenario.toml').read_text()}\n{asked}")
 
     proof = prove(target, only="publish/*+postgres-outage+live")

@@ -4,7 +4,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,14 @@ def write_prices(job: SmallJob) -> None:
     pq.write_table(pa.table({"client": ["a"], "price": [1.0]}), folder / "all.parquet")
 
 
+def is_gone(folder: Path) -> bool:
+    """A folder that a backup may be writing to is replaced by a file; whether it is."""
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):
+        folder.touch(exist_ok=False)
+    return folder.is_file()
+
+
 @contextmanager
 def raising(prometheus: Prometheus, alert: str) -> Iterator[None]:
     """A fault that must raise an alert, which did not fire before it."""
@@ -79,19 +87,15 @@ def test_faults_around_a_job_raise_their_alerts(small_job: Callable[..., SmallJo
             fed.stands = True
         fed.stands = False
         with raising(prometheus, "StreamproofBackupOld"):  # the place of the backups is gone
-            second = (fed.job.folder / "../second").resolve()
-            shutil.rmtree(second)
-            second.touch()
+            until(lambda: is_gone((fed.job.folder / "../second").resolve()), "the place to be gone", 30)
         with raising(prometheus, "StreamproofStuck"):  # a task hangs
             (fed.job.folder / "hangs").touch()
         (fed.job.folder / "hangs").unlink()
 
 
 def test_a_job_that_dies_again_and_again_raises_its_alert(small_job: Callable[..., SmallJob], tmp_path: Path) -> None:
-    dies = KEPT.replace(
-        "checked = events", 'checked = events.transform(lambda rows: rows.withColumn("v", F.raise_error(F.lit("bad"))))'
-    )
-    job, values, over = small_job(dies, Binding()), Values(), threading.Event()
+    failing = 'events.transform(lambda rows: rows.withColumn("v", F.udf(lambda v: 1 / 0, "double")("v")))'
+    job, values, over = small_job(KEPT.replace("checked = events", f"checked = {failing}"), Binding()), Values(), threading.Event()
     job.feed([event("a", 0)])
 
     def again() -> None:

@@ -19,7 +19,7 @@ from streamproof.observe.metric import Alert, Metric
 from streamproof.observe.metrics import ALERTS
 from streamproof.observe.rehearsal.history import Samples, Scraped
 from streamproof.observe.rehearsal.raised import Looked, Raised, Rules, looked_at, require_library
-from streamproof.observe.rehearsal.samples import FOLDER, lives_in
+from streamproof.observe.rehearsal.samples import FOLDER, Labels, lives_in
 from streamproof.observe.spans import seconds_of
 from streamproof.prove.checkers import CheckResult, Finding, Undecided
 from streamproof.prove.faults.catalogue import all_faults
@@ -156,7 +156,7 @@ def _raised(one: Raised, scraped: Scraped, fault: str, begun: float, *, faultles
         None,
         f"{one.alert.name} was raised {what}, {one.at - begun:.1f} s after the first sample",
         expected="no such alert",
-        found=f"{values_of(one.metric, scraped, begun)}; {{{labels}}} gave {one.value:g}",
+        found=f"{values_of(one.metric, scraped, begun, one.labels)}; {{{labels}}} gave {one.value:g}",
         how=one.alert.todo,
     )
 
@@ -169,11 +169,13 @@ def _series_names(metric: Metric) -> Sequence[str]:
     return (metric.full_name, f"{metric.full_name}_sum", f"{metric.full_name}_count")
 
 
-def values_of(metric: Metric, scraped: Scraped, begun: float) -> str:
-    """The values of a metric in words: of each series those that it took, with the seconds since `begun`."""
+def values_of(metric: Metric, scraped: Scraped, begun: float, of: Labels = ()) -> str:
+    """The values of a metric in words: of each series that has the labels `of` those that it took, with the seconds since `begun`."""
     said = []
     for name in _series_names(metric):
         for labels, samples in scraped.whole(name):
+            if not {*of} <= {*labels}:
+                continue
             shown = ", ".join(f'{key}="{value}"' for key, value in labels if key != "job_name")
             said.append(f"{name}{{{shown}}} {_course(samples, begun)}")
     return "; ".join(said[:_SHOWN]) if said else f"{metric.full_name} has no sample"
