@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from streamproof.observe.spans import MINUTE, shrunk
 from streamproof.runtime.watching.events import RunEvent
 
 PREFIX = "streamproof_"
@@ -45,7 +47,7 @@ class Alert:
     name
         How it is called where it arrives, in CamelCase.
     when
-        The condition in PromQL; each series that it gives is one alert.
+        The condition in PromQL; each series that it gives is one alert. A number of seconds is written as the time that it is: `$2m` for 120.
     lasting
         How long it must hold, such as "5m".
     says
@@ -63,6 +65,14 @@ class Alert:
     says: str
     todo: str
     beside: Mapping[str, str] = field(default_factory=dict)
+
+    def condition(self, minute: timedelta = MINUTE) -> str:
+        """The condition as Prometheus reads it. Tests and proofs make a minute of it shorter, and so all its times."""
+        return shrunk(self.when, minute)
+
+    def holds_for(self, minute: timedelta = MINUTE) -> str:
+        """How long it must hold, as Prometheus reads it."""
+        return shrunk(self.lasting, minute)
 
 
 @dataclass(frozen=True)

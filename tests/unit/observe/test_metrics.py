@@ -293,7 +293,7 @@ def test_names_are_those_that_prometheus_asks_for():
 SUFFIXES = r"(_bucket|_sum|_count)?$"
 
 
-@pytest.mark.parametrize("said", [*(alert.when for _, alert in ALERTS), *map(expression, METRICS)])
+@pytest.mark.parametrize("said", [*(alert.condition() for _, alert in ALERTS), *map(expression, METRICS)])
 def test_what_is_asked_is_of_metrics_that_there_are(said):
     asked = re.findall(r"streamproof_\w+", said)
     assert asked
@@ -321,7 +321,7 @@ def test_the_rules_are_yaml_with_every_alert():
     ((group,),) = yaml.safe_load(alert_rules()).values()
 
     assert [rule["alert"] for rule in group["rules"]] == [alert.name for _, alert in ALERTS]
-    assert [rule["expr"] for rule in group["rules"]] == [alert.when for _, alert in ALERTS]
+    assert [rule["expr"] for rule in group["rules"]] == [alert.condition() for _, alert in ALERTS]
 
 
 def test_the_dashboard_has_a_panel_for_each_metric():

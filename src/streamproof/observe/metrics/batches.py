@@ -39,8 +39,8 @@ UNDER_WAY = Metric(
             # Ten times what batches took in the last hour, and two minutes at least.
             when=(
                 "time() - (streamproof_batch_begun_timestamp_seconds > 0) > clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
-                " / rate(streamproof_batch_seconds_count[1h]), 120)"
-                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > 1800"
+                " / rate(streamproof_batch_seconds_count[1h]), $2m)"
+                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m"
             ),
             lasting="0m",
             severity=Severity.PAGE,

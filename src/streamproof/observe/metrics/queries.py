@@ -125,8 +125,8 @@ HEARD = Metric(
             # Ten times what lay between two words so far, and ten minutes at least; half an hour where there were not yet two.
             when=(
                 "time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
-                " / streamproof_heard_interval_seconds_count, 600)"
-                " or (time() - streamproof_last_heard_timestamp_seconds > 1800 unless streamproof_heard_interval_seconds_count > 0)"
+                " / streamproof_heard_interval_seconds_count, $10m)"
+                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0)"
             ),
             lasting="0m",
             severity=Severity.PAGE,
