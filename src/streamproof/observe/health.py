@@ -165,8 +165,9 @@ class Health:
         if stage == "ending":
             return Answer(False, "ending", "The queries are being ended, or have ended.", "Wait for the next start.", shown)
         if stage == "starting":
-            done = f" Started so far: {', '.join(name for name, query in self._queries.items() if query.doing != 'starting')}."
-            return Answer(False, "starting", f"Not all queries have started yet.{done if shown else ''}", "Wait.", shown)
+            started = ", ".join(name for name, query in self._queries.items() if query.doing != "starting")
+            done = f" Started so far: {started}." if started else ""
+            return Answer(False, "starting", f"Not all queries have started yet.{done}", "Wait.", shown)
         if waits_for:
             return Answer(False, "starting", f"{', '.join(waits_for)} has not looked for input yet.", "Wait.", shown)
         return Answer(True, "ready", queries=shown)
