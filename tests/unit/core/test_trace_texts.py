@@ -67,7 +67,7 @@ def test_what_the_jvm_logs_goes_by_the_same_patterns():
 
     for pattern in (text, of_json["pattern"]):
         assert f"}}{{{SAID}}}{{{KEPT}}}}}{{{OTHER_LINES}}}{{}}" in pattern
-        assert pattern.count("%xEx") == 1
+        assert pattern.count("%m%n%ex}") == 1, "frames without the jars that they are from"
     assert of_json["stackTraceEnabled"] is False, "else the whole trace stands behind"
     assert "alwaysWriteExceptions = false" in (HOME / "log4j2.properties").read_text()
 
