@@ -1,0 +1,162 @@
+"""A store that backups go to, by four verbs over `pyarrow.fs`: S3, Google Cloud Storage, Azure, HDFS.
+
+Credentials come from where each store's own tools take them, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and are in no message.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from streamproof.config.backup import ALIASES
+from streamproof.errors import ConfigurationError, StoreUnavailable, StreamproofError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+_CHUNK = 1 << 20
+_AWS = re.compile(r"AWS Error (?P<code>\w+) during \w+ operation(?:: (?P<said>[^;(]*))?")
+_REFUSALS = re.compile(r"ACCESS_DENIED|NO_SUCH_BUCKET|SIGNATURE|ACCESS_KEY|TOKEN|CREDENTIALS|AUTHORIZATION|VALIDATION")
+"""Codes of S3 that stay the same however often one asks."""
+_SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|_KEY", re.IGNORECASE)
+_SECRETS_ARE_AT_LEAST, _SHOWN = 8, 200
+
+
+class Store:
+    """A place in a store; names in it are relative to it, with "/" between folders.
+
+    Parameters
+    ----------
+    uri
+        "s3://bucket/prefix", or with another scheme that `pyarrow.fs.FileSystem.from_uri` understands.
+    endpoint, region
+        Where a store other than Amazon's or Google's answers, and its region.
+    """
+
+    def __init__(self, uri: str, *, endpoint: str | None = None, region: str | None = None) -> None:
+        base, _, options = uri.partition("?")
+        scheme, _, rest = base.rstrip("/").partition("://")
+        self.uri = f"{ALIASES.get(scheme, scheme)}://{rest}"
+        """Without what stands after "?", for messages too."""
+        known = urlencode({key: value for key, value in (("endpoint_override", endpoint), ("region", region)) if value})
+        self._options = "&".join(part for part in (options, known) if part)
+
+    def read(self, name: str) -> Iterator[bytes]:
+        """What an object has, in pieces.
+
+        Raises
+        ------
+        FileNotFoundError
+            If it is not there.
+        StoreUnavailable, ConfigurationError
+            If the store does not answer, or refuses; of every verb.
+        """
+        with self._asked("cannot be read", missing_is_an_answer=True):
+            files, base = self._opened
+            with files.open_input_stream(f"{base}/{name}") as stream:
+                while piece := stream.read(_CHUNK):
+                    yield piece
+
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Makes an object, or replaces it."""
+        with self._asked("cannot be written to"):
+            files, base = self._opened
+            path = f"{base}/{name}"
+            try:
+                stream = files.open_output_stream(path)
+            except FileNotFoundError:  # a file system with folders; a store of objects has none to make
+                files.create_dir(path.rpartition("/")[0], recursive=True)
+                stream = files.open_output_stream(path)
+            with stream:
+                for piece in pieces_of(content):
+                    stream.write(piece)
+
+    def list(self, folder: str = "") -> dict[str, int]:
+        """The names directly in a folder and their bytes, -1 for a folder; none where it is not there."""
+        from pyarrow.fs import FileSelector, FileType
+
+        with self._asked("cannot be listed"):
+            files, base = self._opened
+            found = files.get_file_info(FileSelector(f"{base}/{folder}".rstrip("/"), allow_not_found=True))
+            return {one.base_name: one.size if one.type == FileType.File else -1 for one in found}
+
+    def remove(self, name: str) -> None:
+        """Removes an object, if it is there."""
+        with self._asked("cannot be removed from"):
+            files, base = self._opened
+            try:
+                files.delete_file(f"{base}/{name}")
+            except FileNotFoundError:
+                return
+
+    @cached_property
+    def _opened(self) -> "tuple[FileSystem, str]":
+        """The file system and the path in it; asking for a bucket's region is a first question to the store."""
+        from pyarrow.fs import FileSystem
+
+        files, base = FileSystem.from_uri(f"{self.uri}?{self._options}" if self._options else self.uri)
+        return files, base.rstrip("/")
+
+    @contextmanager
+    def _asked(self, what: str, *, missing_is_an_answer: bool = False) -> Iterator[None]:
+        """Has what a store says come out as errors of ours, which say the same for the same cause, and no secret."""
+        from pyarrow import ArrowException
+
+        try:
+            yield
+        except FileNotFoundError:
+            if missing_is_an_answer:
+                raise
+            raise self._failed(what, "its folder is not there.", refused=True) from None
+        except (OSError, ArrowException) as problem:
+            aws = _AWS.search(str(problem))
+            said = (
+                f"{aws['code']}{f' ({one})' if (one := (aws['said'] or '').strip(' .')) else ''}." if aws else _first_line(problem)
+            )
+            refused = (
+                bool(_REFUSALS.search(aws["code"]))
+                if aws
+                else not isinstance(problem, OSError) or isinstance(problem, PermissionError)
+            )
+            raise self._failed(what, without_secrets(said), refused=refused) from None
+
+    def _failed(self, what: str, said: str, *, refused: bool) -> StreamproofError:
+        if refused:
+            return ConfigurationError(
+                f"{self.uri} {what}: {said}",
+                required="The bucket has to be there, and this user needs the rights to list, read, write and remove below that prefix. Credentials come from "
+                "the environment, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+                remedy="Look at the address, the region, the endpoint and the credentials.",
+            )
+        return StoreUnavailable(
+            f"{self.uri} does not answer: {said}",
+            required="A backup lies in that store, and it has to answer. Former backups are as they were.",
+            remedy="Run this again once it answers; what was sent already is not sent again.",
+        )
+
+
+def pieces_of(content: bytes | Path) -> Iterator[bytes]:
+    """Bytes, or those of a file, in pieces."""
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content.open("rb") as file:
+        while piece := file.read(_CHUNK):
+            yield piece
+
+
+def without_secrets(said: str) -> str:
+    """A text in which no value of a secret of this process's environment stands."""
+    for name, value in os.environ.items():
+        if _SECRET.search(name) and len(value) >= _SECRETS_ARE_AT_LEAST:
+            said = said.replace(value, "…")
+    return said
+
+
+def _first_line(problem: BaseException) -> str:
+    line = re.sub(r"\?\S+", "?…", str(problem).partition("\n")[0])  # an address may carry a signature
+    return f"{line[:_SHOWN].rstrip('. ')}."
