@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _AGAIN_SECONDS = 60.0
 """After a backup that failed, the next try comes at most so much later."""
-_PATIENCE_AT_END_SECONDS = 5.0
+_PATIENCE_AT_END_SECONDS = 3.0
 _END = None
 _TIME_PASSES = RunEvent()
 
@@ -96,6 +96,8 @@ class Backups:
         """Makes no further backup; one that is being made may end with the process, and leaves the former ones as they were."""
         self._over.set()
         self._heard.put(_END)
+        for query in list(self._queries.values()):
+            query.to.end()
 
     def _work(self) -> None:
         while True:

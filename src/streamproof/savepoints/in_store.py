@@ -180,6 +180,9 @@ class InStore(Place):
             (folder / str(number)).write_text(plan.manifest, encoding="utf-8")
         return folder
 
+    def end(self) -> None:
+        self._store.end()
+
     def nothing(self) -> ConfigurationError:
         folders = sorted(name for name, size in self._store.list().items() if size < 0)
         below = [f"{self.where}/{name}" for name in folders if POINTS in self._store.list(name)]

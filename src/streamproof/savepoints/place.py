@@ -87,6 +87,10 @@ class Place(ABC):
     def plans(self, scratch: Path) -> Path:
         """The folder with the plans and the versions of tables that they name; one that has to be made is made in `scratch`."""
 
+    def end(self) -> None:
+        """Has what is under way fail soon, where the process would wait for it as it ends."""
+        return
+
     @abstractmethod
     def nothing(self) -> ConfigurationError:
         """What to say where it has no points."""

@@ -5,12 +5,13 @@ Credentials come from where each store's own tools take them, such as AWS_ACCESS
 
 import os
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
 
 from streamproof.config.backup import ALIASES
 from streamproof.errors import ConfigurationError, StoreUnavailable, StreamproofError
@@ -24,6 +25,11 @@ _REFUSALS = re.compile(r"ACCESS_DENIED|NO_SUCH_BUCKET|SIGNATURE|ACCESS_KEY|TOKEN
 """Codes of S3 that stay the same however often one asks."""
 _SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|_KEY", re.IGNORECASE)
 _SECRETS_ARE_AT_LEAST, _SHOWN = 8, 200
+_ATTEMPTS, _ANSWERS_WITHIN = 2, 3
+"""Times, and seconds. A backup that fails is tried again anyway, and what was sent is not sent again."""
+_AWS_SAYS = frozenset({"AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"})
+"""Variables with any of which a bucket's region need not be asked for."""
+_SAID = {"true": True, "false": False}
 
 
 class Store:
@@ -42,8 +48,13 @@ class Store:
         scheme, _, rest = base.rstrip("/").partition("://")
         self.uri = f"{ALIASES.get(scheme, scheme)}://{rest}"
         """Without what stands after "?", for messages too."""
-        known = urlencode({key: value for key, value in (("endpoint_override", endpoint), ("region", region)) if value})
-        self._options = "&".join(part for part in (options, known) if part)
+        given = (("endpoint_override", endpoint), ("region", region))
+        self._options = dict(parse_qsl(options)) | {key: value for key, value in given if value}
+        self._ended = threading.Event()
+
+    def end(self) -> None:
+        """Has whatever is under way fail soon, since the process ends and would wait for it."""
+        self._ended.set()
 
     def read(self, name: str) -> Iterator[bytes]:
         """What an object has, in pieces.
@@ -59,6 +70,7 @@ class Store:
             files, base = self._opened
             with files.open_input_stream(f"{base}/{name}") as stream:
                 while piece := stream.read(_CHUNK):
+                    self._require_going_on()
                     yield piece
 
     def write(self, name: str, content: bytes | Path) -> None:
@@ -73,6 +85,7 @@ class Store:
                 stream = files.open_output_stream(path)
             with stream:
                 for piece in pieces_of(content):
+                    self._require_going_on()
                     stream.write(piece)
 
     def list(self, folder: str = "") -> dict[str, int]:
@@ -96,16 +109,19 @@ class Store:
     @cached_property
     def _opened(self) -> "tuple[FileSystem, str]":
         """The file system and the path in it; asking for a bucket's region is a first question to the store."""
-        from pyarrow.fs import FileSystem
+        scheme, _, path = self.uri.partition("://")
+        return _OPENERS.get(scheme, _by_uri)(scheme, path, self._options)
 
-        files, base = FileSystem.from_uri(f"{self.uri}?{self._options}" if self._options else self.uri)
-        return files, base.rstrip("/")
+    def _require_going_on(self) -> None:
+        if self._ended.is_set():
+            raise StoreUnavailable(f"{self.uri} is not asked any more, since the process ends.")
 
     @contextmanager
     def _asked(self, what: str, *, missing_is_an_answer: bool = False) -> Iterator[None]:
         """Has what a store says come out as errors of ours, which say the same for the same cause, and no secret."""
         from pyarrow import ArrowException
 
+        self._require_going_on()
         try:
             yield
         except FileNotFoundError:
@@ -137,6 +153,36 @@ class Store:
             required="A backup lies in that store, and it has to answer. Former backups are as they were.",
             remedy="Run this again once it answers; what was sent already is not sent again.",
         )
+
+
+def _by_uri(scheme: str, path: str, options: Mapping[str, str]) -> "tuple[FileSystem, str]":
+    from pyarrow.fs import FileSystem
+
+    files, base = FileSystem.from_uri(f"{scheme}://{path}{f'?{urlencode(options)}' if options else ''}")
+    return files, base.rstrip("/")
+
+
+def _s3(_scheme: str, path: str, options: Mapping[str, str]) -> "tuple[FileSystem, str]":
+    """With fewer tries than a URI gives: the process waits for a question that is under way when it ends, and those of a URI take minutes."""
+    from pyarrow import ArrowInvalid
+    from pyarrow.fs import AwsStandardS3RetryStrategy, S3FileSystem, resolve_s3_region
+
+    known: dict[str, Any] = {key: _SAID.get(value, value) for key, value in options.items()}
+    if not known.keys() & {"region", "endpoint_override"} and not os.environ.keys() & _AWS_SAYS:
+        known["region"] = resolve_s3_region(path.partition("/")[0])
+    tries = AwsStandardS3RetryStrategy(max_attempts=_ATTEMPTS)
+    try:
+        return S3FileSystem(**known, retry_strategy=tries, request_timeout=_ANSWERS_WITHIN, connect_timeout=_ANSWERS_WITHIN), path
+    except TypeError:
+        raise ArrowInvalid(f"One of these options is not known: {', '.join(options)}") from None
+
+
+def _gs(scheme: str, path: str, options: Mapping[str, str]) -> "tuple[FileSystem, str]":
+    return _by_uri(scheme, path, {"retry_limit_seconds": str(_ATTEMPTS * _ANSWERS_WITHIN), **options})
+
+
+_OPENERS: Mapping[str, Callable[[str, str, Mapping[str, str]], "tuple[FileSystem, str]"]] = {"s3": _s3, "gs": _gs}
+"""Of the stores that are not opened by their URI as it is."""
 
 
 def pieces_of(content: bytes | Path) -> Iterator[bytes]:

@@ -61,4 +61,5 @@ def store_on_disk(root: Path, monkeypatch: pytest.MonkeyPatch) -> OnDisk:
     """From now on every URI of a store is a folder below this one."""
     made = OnDisk(root)
     monkeypatch.setattr("pyarrow.fs.FileSystem", made)
+    monkeypatch.setattr("streamproof.savepoints.store._OPENERS", {})
     return made

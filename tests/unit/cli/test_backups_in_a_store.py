@@ -3,6 +3,8 @@
 import hashlib
 import json
 import shutil
+import socket
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -384,7 +386,7 @@ def test_where_a_store_answers_is_handed_on_and_a_query_has_a_place_of_its_own(d
     place = place_at(place_below("s3a://bucket/x?tls_ca_file_path=/c", "sums"), endpoint="http://host:1", region="r")
     assert place.where == "s3://bucket/x/sums"
     assert place.points() == []
-    assert disk.opened == ["s3://bucket/x/sums?tls_ca_file_path=/c&endpoint_override=http%3A%2F%2Fhost%3A1&region=r"]
+    assert disk.opened == ["s3://bucket/x/sums?tls_ca_file_path=%2Fc&endpoint_override=http%3A%2F%2Fhost%3A1&region=r"]
 
 
 def test_a_folder_for_temporary_files_that_others_may_read_is_refused(disk, tmp_path):
@@ -394,3 +396,36 @@ def test_a_folder_for_temporary_files_that_others_may_read_is_refused(disk, tmp_
 
     with pytest.raises(ConfigurationError, match="others may read it"):
         back_up(copy_of(WINDOWS, tmp_path), place_at(URI))
+
+
+def test_s3_is_not_asked_for_minutes(monkeypatch):
+    """A process that ends waits for a question that is under way."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        store = Store(URI, endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}", region="r")
+        began = time.monotonic()
+        with pytest.raises(StoreUnavailable, match=r"NETWORK_CONNECTION \(curlCode: 28, Timeout was reached\)"):
+            store.list()
+    assert time.monotonic() - began < 30
+
+
+def test_an_option_that_is_not_known_is_refused():
+    with pytest.raises(ConfigurationError, match="One of these options is not known: regoin"):
+        Store("s3://bucket/x?regoin=r", region="r").list()
+
+
+def test_a_store_is_not_asked_any_more_once_the_process_ends(disk, tmp_path, monkeypatch):
+    place, sent = place_at(URI), []
+    real = Store.write
+
+    def ends(self, name, content):
+        sent.append(name)
+        place.end()
+        real(self, name, content)
+
+    monkeypatch.setattr(Store, "write", ends)
+
+    with pytest.raises(StoreUnavailable, match="is not asked any more"):
+        back_up(copy_of(WINDOWS, tmp_path), place)
+    assert len(sent) <= 8, "those side by side at that moment"
