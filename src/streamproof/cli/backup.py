@@ -100,10 +100,10 @@ def _print(done: "BackedUp", checkpoint: str, place: str) -> None:
     else:
         out.print(f"{done.point.where} is the newest backup still: it is sound, and the checkpoint has nothing newer.")
     shared = done.files - done.copied_files
-    out.print(f"  size          {counted(done.files, 'file')}, {_size(done.bytes)}")
+    out.print(f"  size          {counted(done.files, 'file')}, {of_bytes(done.bytes)}")
     if done.made:
         out.print(
-            f"  copied        {counted(done.copied_files, 'file')}, {_size(done.copied_bytes)}; {shared:,} as in the backup before"
+            f"  copied        {counted(done.copied_files, 'file')}, {of_bytes(done.copied_bytes)}; {shared:,} as in the backup before"
         )
     if done.behind:
         behind = done.newest - done.batch
@@ -118,7 +118,8 @@ def _print(done: "BackedUp", checkpoint: str, place: str) -> None:
     out.print(f"  restore it    streamproof restore {place} --to {shlex.quote(checkpoint)}")
 
 
-def _size(count: int) -> str:
+def of_bytes(count: int) -> str:
+    """A size as people say it."""
     for unit in ("bytes", "KB", "MB"):
         if count < 1_000 or unit == "MB":
             return f"{count:,} {unit}"

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from streamproof.cli import screen
-from streamproof.cli.backup import Endpoint, Region
+from streamproof.cli.backup import Endpoint, Region, of_bytes
+from streamproof.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from streamproof.savepoints.place import Place
     from streamproof.savepoints.restore import Restored
 
 EXAMPLES = """\b
@@ -17,6 +19,7 @@ Examples:
   mv checkpoints/my_job/exposure exposure.damaged
   streamproof restore /backup/exposure --to checkpoints/my_job/exposure --plans-of exposure.damaged
   streamproof run my_job
+  streamproof restore /backup/exposure --list                               what there is
   streamproof restore s3://bucket/backups/exposure --to checkpoints/my_job/exposure --region eu-central-1
 
 \b
@@ -33,8 +36,11 @@ def restore(
         str, typer.Argument(metavar="PLACE", help="The folder, or the URI of a store, that the backups of one checkpoint are in.")
     ],
     to: Annotated[
-        Path, typer.Option("--to", metavar="CHECKPOINT", help="Where the checkpoint was: the same path, and nothing there.")
-    ],
+        Path | None, typer.Option("--to", metavar="CHECKPOINT", help="Where the checkpoint was: the same path, and nothing there.")
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Show the backups that are there, newest first, and restore nothing.")
+    ] = False,
     batch: Annotated[int | None, typer.Option(metavar="N", min=0, help="The backup after batch N; without it the newest.")] = None,
     plans_of: Annotated[
         Path | None,
@@ -51,6 +57,15 @@ def restore(
     from streamproof.savepoints.restore import restore as restored
 
     place = place_at(backup, endpoint=endpoint, region=region)
+    if listed:
+        _list(place, as_json=as_json)
+        return 0
+    if to is None:
+        raise ConfigurationError(
+            "It is not said where the checkpoint goes.",
+            required="A backup is put where its checkpoint was.",
+            remedy="Name that path with --to, or see what there is with --list.",
+        )
     with screen.waiting("restoring") as say:
         done = restored(place, to, batch=batch, plans_of=plans_of, say=say)
     if as_json:
@@ -58,6 +73,24 @@ def restore(
     else:
         _print(done)
     return 0
+
+
+def _list(place: "Place", *, as_json: bool) -> None:
+    from streamproof.report.words import counted
+
+    points = place.points()
+    if not points:
+        raise place.nothing()
+    out = screen.console()
+    found = [(point, *place.size(point)) for point in reversed(points)]
+    if as_json:
+        keys = ("path", "at", "batch", "files", "bytes")
+        rows = [(point.where, point.at.isoformat(), point.batch, files, size) for point, files, size in found]
+        out.print(json.dumps([dict(zip(keys, row, strict=True)) for row in rows], indent=2))
+        return
+    for point, files, size in found:
+        what = f"{counted(files, 'file')}, {of_bytes(size)}" if files else "its list is cut short: it is no backup"
+        out.print(f"  batch {point.batch:<8} {point.at:%Y-%m-%d %H:%M:%S} UTC   {what}")
 
 
 def _as_dict(done: "Restored") -> dict[str, object]:

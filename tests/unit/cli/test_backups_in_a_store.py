@@ -429,3 +429,24 @@ def test_a_store_is_not_asked_any_more_once_the_process_ends(disk, tmp_path, mon
     with pytest.raises(StoreUnavailable, match="is not asked any more"):
         back_up(copy_of(WINDOWS, tmp_path), place)
     assert len(sent) <= 8, "those side by side at that moment"
+
+
+def test_what_there_is_is_listed_newest_first(disk, clock, objects, streamproof, tmp_path):
+    copy = two_points(tmp_path)
+    back_up(copy, tmp_path / "folder")
+    first, second = place_at(URI).points()
+    size = place_at(URI).size(second)
+
+    shown = [" ".join(line.split()) for line in streamproof("restore", URI, "--list").out.splitlines()]
+    assert shown[0].startswith(f"batch 4 2026-11-28 23:01:00 UTC {size.files} files, ")
+    assert shown[1].startswith("batch 3 2026-11-28 23:00:00 UTC ")
+    found = json.loads(streamproof("restore", URI, "--list", "--json").out)
+    assert [one["path"] for one in found] == [second.where, first.where]
+    assert found[0] == {"path": second.where, "at": "2026-11-28T23:01:00+00:00", "batch": 4, **size._asdict()}
+    assert " ".join(streamproof("restore", "folder", "--list").out.split()).startswith("batch 4 2026-11-28 23:02:00 UTC ")
+    (objects / "points" / f"{second.name}.json").write_text("{")
+    assert "its list is cut short: it is no backup" in streamproof("restore", URI, "--list").out
+    assert streamproof("restore", "nothing", "--list").code == 2
+    without = streamproof("restore", URI)
+    assert without.code == 2
+    assert "or see what there is with --list" in " ".join(without.err.split())
