@@ -73,7 +73,7 @@ def test_a_checkpoint_goes_to_s3_and_comes_back_and_what_is_harmed_there_is_refu
 
     largest = max((objects(s3) / "files").iterdir(), key=lambda file: file.stat().st_size)
     largest.write_bytes(largest.read_bytes()[:-1] + b"!")
-    with pytest.raises(CheckpointError, match=r"state/0/\d/\w+\.zip of it is not what was sent: SHA-256"):
+    with pytest.raises(CheckpointError, match=r"state/0/\d/\w+\.zip of it is not what was sent"):
         restore(to, tmp_path / "c")
     largest.unlink()
     with pytest.raises(CheckpointError, match=r"of it is gone from the store, or cut short"):

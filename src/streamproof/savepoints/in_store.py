@@ -54,6 +54,8 @@ class InStore(Place):
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._verified: set[str] = set()
+        """Files that were read back: a list is written after that, so those that a list names were."""
 
     @property
     def where(self) -> str:
@@ -101,6 +103,8 @@ class InStore(Place):
 
     def put(self, made: Path, point: Point) -> Amount:
         listed = PointList.of(made, identity_of(made))
+        for one in self.points():
+            self._list(one)
         sent = self._send({kept: made / name for name, kept in listed.files.items()})
         self._write(f"{POINTS}/{point.name}{JSON}", listed.to_json())
         return sent
@@ -190,33 +194,40 @@ class InStore(Place):
 
     def _send(self, files: Mapping[Kept, Path]) -> Amount:
         """Sends what the store lacks of some files, reads it back, and looks whether all are there; how much was sent."""
-        lacking = {kept.sha256: (kept, files[kept]) for kept in self._missing(files)}
-        _each(lambda one: self._send_one(*one), list(lacking.values()))
+        missing = self._missing(files)
+        unsure = {kept.sha256: (kept, path) for kept, path in files.items() if kept in missing or kept.sha256 not in self._verified}
+        sent = _each(lambda one: self._send_one(*one, there=one[0] not in missing), list(unsure.values()))
         if self._missing(files):
             raise CheckpointError(
                 f"{self.where} lacks files that were sent to it just now.",
                 required="Nothing else removes what is in it.",
                 remedy="Run this again; one process at a time may write there.",
             )
-        return Amount(len(lacking), sum(kept.bytes for kept, _ in lacking.values()))
+        return Amount(sum(size is not None for size in sent), sum(size or 0 for size in sent))
 
-    def _send_one(self, kept: Kept, path: Path) -> None:
+    def _send_one(self, kept: Kept, path: Path, *, there: bool) -> int | None:
+        """Sends a file and reads it back; one that is there and was never verified is read back first. Its bytes, None where it was not sent."""
         name = f"{FILES}/{kept.sha256}"
-        self._store.write(name, path)
-        if self._sha256(name) != kept.sha256:
-            self._store.remove(name)
-            raise CheckpointError(
-                f"{self.where}/{name} is not what was sent.",
-                required="A backup counts once it was read back and verified. Former ones are as they were.",
-                remedy="Run this again. If it stays so, look at that store, and at what lies between.",
-            )
+        sent = None
+        if not there or self._sha256(name) != kept.sha256:
+            self._store.write(name, path)
+            sent = kept.bytes
+            if self._sha256(name) != kept.sha256:
+                self._store.remove(name)
+                raise CheckpointError(
+                    f"{self.where}/{name} is not what was sent.",
+                    required="A backup counts once it was read back and verified. Former ones are as they were.",
+                    remedy="Run this again. If it stays so, look at that store, and at what lies between.",
+                )
+        self._verified.add(kept.sha256)
+        return sent
 
     def _sha256(self, name: str) -> str | None:
         digest = hashlib.sha256()
         try:
             for piece in self._store.read(name):
                 digest.update(piece)
-        except FileNotFoundError:
+        except (FileNotFoundError, CheckpointError):
             return None
         return digest.hexdigest()
 
@@ -247,6 +258,8 @@ class InStore(Place):
                     digest.update(piece)
         except FileNotFoundError:
             raise _damaged(f"{name} of it is gone from the store.") from None
+        except CheckpointError:
+            raise _damaged(f"{name} of it is not what was sent, by the store's own checksum.") from None
         if digest.hexdigest() != kept.sha256:
             raise _damaged(f"{name} of it is not what was sent: SHA-256 {digest.hexdigest()[:12]}…, must be {kept.sha256[:12]}….")
         os.utime(target, ns=(kept.modified, kept.modified))
@@ -255,7 +268,10 @@ class InStore(Place):
         return f"{self.where}/{POINTS}/{name}{JSON}"
 
     def _list(self, point: Point) -> PointList | None:
-        return self._record(f"{POINTS}/{point.name}{JSON}", PointList.from_json)
+        listed = self._record(f"{POINTS}/{point.name}{JSON}", PointList.from_json)
+        if listed is not None:
+            self._verified |= {kept.sha256 for kept in listed.files.values()}
+        return listed
 
     def _planned(self) -> list[int]:
         names = (name.removesuffix(JSON) for name in self._store.list(PLANS))
@@ -273,7 +289,7 @@ class InStore(Place):
             return read(b"".join(self._store.read(name)).decode(), where=where)
         except UnknownFormat:
             raise
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, CheckpointError, ValueError):
             return None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 from streamproof.config.backup import ALIASES
-from streamproof.errors import ConfigurationError, StoreUnavailable, StreamproofError
+from streamproof.errors import CheckpointError, ConfigurationError, StoreUnavailable, StreamproofError
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -23,6 +23,8 @@ _CHUNK = 1 << 20
 _AWS = re.compile(r"AWS Error (?P<code>\w+) during \w+ operation(?:: (?P<said>[^;(]*))?")
 _REFUSALS = re.compile(r"ACCESS_DENIED|NO_SUCH_BUCKET|SIGNATURE|ACCESS_KEY|TOKEN|CREDENTIALS|AUTHORIZATION|VALIDATION")
 """Codes of S3 that stay the same however often one asks."""
+_DIFFERS = "VALIDATION"
+"""Of what is read: its checksum is another one."""
 _SECRET = re.compile(r"SECRET|TOKEN|PASSWORD|CREDENTIAL|_KEY", re.IGNORECASE)
 _SECRETS_ARE_AT_LEAST, _SHOWN = 8, 200
 _ATTEMPTS, _ANSWERS_WITHIN = 2, 3
@@ -63,10 +65,12 @@ class Store:
         ------
         FileNotFoundError
             If it is not there.
+        CheckpointError
+            If the store's own checksum says that it is not what was sent.
         StoreUnavailable, ConfigurationError
             If the store does not answer, or refuses; of every verb.
         """
-        with self._asked("cannot be read", missing_is_an_answer=True):
+        with self._asked("cannot be read", reading=True):
             files, base = self._opened
             with files.open_input_stream(f"{base}/{name}") as stream:
                 while piece := stream.read(_CHUNK):
@@ -117,7 +121,7 @@ class Store:
             raise StoreUnavailable(f"{self.uri} is not asked any more, since the process ends.")
 
     @contextmanager
-    def _asked(self, what: str, *, missing_is_an_answer: bool = False) -> Iterator[None]:
+    def _asked(self, what: str, *, reading: bool = False) -> Iterator[None]:
         """Has what a store says come out as errors of ours, which say the same for the same cause, and no secret."""
         from pyarrow import ArrowException
 
@@ -125,11 +129,13 @@ class Store:
         try:
             yield
         except FileNotFoundError:
-            if missing_is_an_answer:
+            if reading:
                 raise
             raise self._failed(what, "its folder is not there.", refused=True) from None
         except (OSError, ArrowException) as problem:
             aws = _AWS.search(str(problem))
+            if aws and reading and aws["code"] == _DIFFERS:
+                raise CheckpointError("an object is not what was sent, by the store's own checksum.") from None
             said = (
                 f"{aws['code']}{f' ({one})' if (one := (aws['said'] or '').strip(' .')) else ''}." if aws else _first_line(problem)
             )

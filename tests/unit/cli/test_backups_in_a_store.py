@@ -146,6 +146,35 @@ def test_a_file_that_was_cut_short_by_the_end_of_a_process_is_sent_again(disk, o
     restore(place_at(URI), tmp_path / "c")
 
 
+def test_a_file_that_was_sent_and_not_yet_read_back_is_read_back(disk, objects, tmp_path):
+    """The process was ended between the two: that the name and the size are right says nothing of the bytes."""
+    copy = copy_of(WINDOWS, tmp_path)
+    back_up(copy, place_at(URI))
+    shutil.rmtree(objects / "points")
+    largest = max((objects / "files").iterdir(), key=lambda file: file.stat().st_size)
+    largest.write_bytes(bytes(largest.stat().st_size))
+
+    assert back_up(copy, place_at(URI)).copied_files == 1
+    restore(place_at(URI), tmp_path / "c")
+
+
+def test_what_the_checksum_of_the_store_refuses_is_damaged(disk, clock, streamproof, objects, tmp_path):
+    copy = two_points(tmp_path)
+    only = hashlib.sha256((copy / "state" / "0" / "0" / "5.zip").read_bytes()).hexdigest()
+    real = disk.open_input_stream
+
+    def checked(path):
+        if path.endswith(only):
+            raise OSError("AWS Error VALIDATION during GetObject operation: Response checksums mismatch")
+        return real(path)
+
+    disk.open_input_stream = checked
+
+    said = " ".join(streamproof("restore", URI, "--to", "c").out.split())
+    assert "passed over: state/0/0/5.zip of it is not what was sent, by the store's own checksum." in said
+    assert "c is sound again, as it was after batch 3" in said
+
+
 def test_what_arrives_otherwise_than_it_was_sent_is_no_backup(disk, objects, tmp_path, monkeypatch):
     real = Store.write
 
