@@ -132,7 +132,7 @@ class Store:
             if reading:
                 raise
             raise self._failed(what, "its folder is not there.", refused=True) from None
-        except (OSError, ArrowException) as problem:
+        except (OSError, ArrowException, ImportError) as problem:  # a pyarrow may have been built without a store
             aws = _AWS.search(str(problem))
             if aws and reading and aws["code"] == _DIFFERS:
                 raise CheckpointError("an object is not what was sent, by the store's own checksum.") from None

@@ -369,6 +369,7 @@ def test_a_store_that_is_away_is_said_and_may_be_tried_again(disk, streamproof, 
     [
         (OSError("AWS Error ACCESS_DENIED during PutObject operation: Forbidden"), "ACCESS_DENIED (Forbidden)."),
         (OSError("AWS Error NO_SUCH_BUCKET during PutObject operation: It does not exist"), "NO_SUCH_BUCKET (It does not exist)."),
+        (ImportError("The pyarrow installation is not built with support for 'S3FileSystem'"), "is not built with support for"),
         (pa.ArrowInvalid("Unexpected query parameter in S3 URI: 'regoin'"), "Unexpected query parameter in S3 URI: 'regoin'."),
     ],
 )
