@@ -4,9 +4,12 @@ import java.io.Serializable;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.util.TaskCompletionListener;
+import org.apache.spark.util.TaskFailureListener;
 
 /**
  * Which keys have most of the rows that a task lets pass, in memory that does not grow (Metwally, Agrawal and El Abbadi, "Efficient computation
@@ -18,6 +21,9 @@ import org.apache.spark.sql.types.DataTypes;
 public final class HotKeys implements Serializable {
   private static final int COUNTERS = 64;
   private static final int REPORTED = 16;
+  /** Of the rows of a task so many are all looked at, and then one of so many: a prime, so that no rhythm of the rows meets it. */
+  private static final long FIRST = 4096;
+  private static final int EVERY = 61;
 
   private final String door;
   private final Reports reports;
@@ -42,7 +48,7 @@ public final class HotKeys implements Serializable {
       mine = new Seen();
       seen = mine;
     }
-    return mine.looks();
+    return mine.rows++ < FIRST || --mine.left == 0;
   }
 
   public boolean add(long hash) {
@@ -55,19 +61,27 @@ public final class HotKeys implements Serializable {
     return "hot_keys_" + Execution.plain(door);
   }
 
-  private final class Seen extends RowSample {
+  private final class Seen implements TaskCompletionListener, TaskFailureListener {
     private final long[] keys = new long[COUNTERS];
     private final long[] counts = new long[COUNTERS];
     private final long[] errors = new long[COUNTERS];
     private final Map<Long, Integer> places = new HashMap<>();
+    private final long batch;
+    private long rows;
+    private int left = EVERY;
+    private boolean failed;
 
     Seen() {
-      super(door, reports);
+      TaskContext task = TaskScope.task();
+      batch = TaskScope.batch(task);
+      task.addTaskFailureListener(this);
+      task.addTaskCompletionListener(this);
     }
 
     /** A key without a counter takes that of the one that has come least often, and may have come as often as that. */
     void add(long hash) {
-      int weight = weight();
+      int weight = rows <= FIRST ? 1 : EVERY;
+      left = EVERY;
       Integer place = places.get(hash);
       if (place == null) {
         place = places.size() < COUNTERS ? places.size() : least();
@@ -92,8 +106,7 @@ public final class HotKeys implements Serializable {
     }
 
     /** Of the keys that have most rows how many they have at least. */
-    @Override
-    Map<String, Long> found() {
+    private Map<String, Long> most() {
       Integer[] order = places.values().toArray(new Integer[0]);
       Arrays.sort(order, (one, other) -> Long.compare(counts[other] - errors[other], counts[one] - errors[one]));
       Map<String, Long> found = new HashMap<>();
@@ -104,6 +117,20 @@ public final class HotKeys implements Serializable {
         }
       }
       return found;
+    }
+
+    @Override
+    public void onTaskFailure(TaskContext task, Throwable error) {
+      failed = true;
+    }
+
+    @Override
+    public void onTaskCompletion(TaskContext task) {
+      if (!failed && !task.isInterrupted()) {
+        double[] none = new double[0];
+        reports.add(
+            new Report(door, batch, task.partitionId(), task.taskAttemptId(), null, 0, null, 0, rows, 0, none, none, most()));
+      }
     }
   }
 }
