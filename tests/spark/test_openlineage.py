@@ -35,7 +35,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 KEYED = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
-    counted = events.keyed("client", state={"n": "bigint"}, on_row=sp.step(n="coalesce(n, 0) + 1", emit=sp.emit(client="client", n="n")), ttl="1 hour")
+    counted = events.keyed("client", state={"n": "bigint"}, on_row=sp.step(n="coalesce(n, 0) + 1", emit=sp.emit("client", "n")), ttl="1 hour")
     return sp.Outputs(kept=counted)
 """
 OUTPUT = {KEPT: "kept", SUMS: "sums"}
