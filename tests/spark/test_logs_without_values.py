@@ -68,7 +68,7 @@ def test_as_json_each_line_of_spark_of_py4j_and_of_the_run_has_the_same_keys(sma
     (of_executor,) = (line for line in logged if line["logger"] == "org.apache.spark.executor.Executor")
     assert of_executor["level"] == "ERROR"
     assert of_executor["time"].endswith("Z")
-    assert of_executor["message"].startswith("Exception in task ")
+    assert "SparkRuntimeException [USER_RAISED_EXCEPTION]\n\tat " in of_executor["message"]
     last = lines[-1]
     assert (last["level"], last["job"], last["query"], last["batch"], last["code"]) == ("ERROR", "small", "kept", 0, "error")
     assert last["message"] == "The query stopped: USER_RAISED_EXCEPTION."

@@ -110,7 +110,7 @@ def test_events_are_counted_by_their_shares():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["q4"], "error  q4 is not said. An average stands after the winning bids"),
+        (["q12"], "error  q12 is not said. Windows go by event time"),
         (["q23"], "error  No query is called q23; there are q0, q1,"),
     ],
 )

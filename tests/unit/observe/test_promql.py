@@ -207,7 +207,7 @@ def test_all_times_of_a_rule_become_shorter_alike():
     assert "$" not in "".join(line for line in alert_rules().splitlines() if "expr" in line)
 
 
-@pytest.mark.parametrize("text", ["avg(x)", "histogram_quantile(0.9, x)", 'x{a=~"b"}', "x / ignoring (a) y"])
+@pytest.mark.parametrize("text", ["avg(x)", "histogram_quantile(0.9, x)", 'x{a=~"b"}', "x / on (a) group_right (b) y"])
 def test_what_is_not_known_is_said(text):
     with pytest.raises(ConfigurationError, match="Proofs do not work out"):
         Moment(scraped({"x": "1x3", "y": "1x3"}), 60).value(parsed(text))

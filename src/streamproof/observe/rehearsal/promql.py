@@ -106,8 +106,7 @@ class Moment:
     def _(self, said: read.BinaryExpr) -> Value:
         sign, left, right = str(said.op).split()[0], self.value(said.lhs), self.value(said.rhs)
         if isinstance(left, dict) and isinstance(right, dict):
-            on = _on(said)
-            return _of_sets(sign, left, right, on) if sign in _SETS else _of_vectors(sign, left, right, on, many=_many(said))
+            return _of_sets(sign, left, right, _matched_by(said)) if sign in _SETS else _of_vectors(sign, left, right, said)
         if isinstance(left, dict):
             assert isinstance(right, float)
             return _with_number(sign, left, right, lambda value, number: (value, number))
@@ -159,13 +158,14 @@ def _only(labels: Labels, names: list[str] | None) -> Labels:
     return labels if names is None else tuple(label for label in labels if label[0] in names)
 
 
-def _on(said: Any) -> list[str] | None:
+def _matched_by(said: Any) -> Callable[[Labels], Labels]:
+    """The labels that two series must have alike: those of `on`, all but those of `ignoring`, or all."""
     matching = said.modifier.matching if said.modifier is not None else None
     if matching is None:
-        return None
-    if str(matching.type) != "LabelModifierType.Include":
-        raise _lacks("ignoring")
-    return list(matching.labels)
+        return lambda labels: labels
+    names = set(matching.labels)
+    included = str(matching.type) == "LabelModifierType.Include"
+    return lambda labels: tuple(label for label in labels if (label[0] in names) is included)
 
 
 def _many(said: Any) -> bool:
@@ -177,28 +177,31 @@ def _many(said: Any) -> bool:
     return True
 
 
-def _of_sets(sign: str, left: Vector, right: Vector, on: list[str] | None) -> Vector:
-    theirs = {_only(labels, on) for labels in right}
+def _of_sets(sign: str, left: Vector, right: Vector, matched: Callable[[Labels], Labels]) -> Vector:
+    theirs = {matched(labels) for labels in right}
     if sign == "or":
-        ours = {_only(labels, on) for labels in left}
-        return {**left, **{labels: value for labels, value in right.items() if _only(labels, on) not in ours}}
+        ours = {matched(labels) for labels in left}
+        return {**left, **{labels: value for labels, value in right.items() if matched(labels) not in ours}}
     wanted = sign == "and"
-    return {labels: value for labels, value in left.items() if (_only(labels, on) in theirs) is wanted}
+    return {labels: value for labels, value in left.items() if (matched(labels) in theirs) is wanted}
 
 
-def _of_vectors(sign: str, left: Vector, right: Vector, on: list[str] | None, *, many: bool) -> Vector:
-    theirs: Vector = {}
-    for labels, value in right.items():
-        theirs[_only(labels, on)] = value
+def _of_vectors(sign: str, left: Vector, right: Vector, said: Any) -> Vector:
+    matched, many, taken = _matched_by(said), _many(said), list(said.modifier.group_labels or ()) if said.modifier else []
+    theirs = {matched(labels): (labels, value) for labels, value in right.items()}
     if len(theirs) < len(right):
-        raise ConfigurationError(f"Several series on the right of {sign} have the labels {on}: Prometheus refuses that.")
+        raise ConfigurationError(
+            f"Several series on the right of {sign} have the same labels to match by: Prometheus refuses that."
+        )
     found: Vector = {}
     for labels, value in left.items():
-        match = _only(labels, on)
+        match = matched(labels)
         if match in theirs:
-            given = _applied(sign, value, theirs[match], value)
+            other, number = theirs[match]
+            given = _applied(sign, value, number, value)
             if given is not None:
-                found[labels if many else match] = given
+                own = tuple(label for label in labels if label[0] not in taken)
+                found[tuple(sorted((*own, *_only(other, taken)))) if many else match] = given
     return found
 
 

@@ -51,7 +51,8 @@ _OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true"}
 """Where the account stands on how many rows are in state."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
-_QUIET_AS_JSON = _QUIET.replace("log4j2.properties", "log4j2-json.properties")
+_RECORD = (Path(__file__).parents[2] / "log4j2-record.json").as_uri()
+_QUIET_AS_JSON = f"{_QUIET.replace('log4j2.properties', 'log4j2-json.properties')} -Dstreamproof.log.record={_RECORD}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOGGING = "-Dstreamproof.log.level=error"
