@@ -78,7 +78,11 @@ def _numbered(count: int, noun: str, many: str = "") -> str:
     return f"{count:,} {noun if count == 1 else many or f'{noun}s'}"
 
 
-_INFO, _WARNING = "INFO", "WARNING"
+def _in_batch(batch: int | None) -> str:
+    return f" in batch {batch}" if batch is not None else ""
+
+
+_INFO, _WARNING, _ERROR = "INFO", "WARNING", "ERROR"
 _SAID: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "spark-starting": (_INFO, lambda _: "Spark is started."),
     "query-starting": (_INFO, lambda event: f"Checkpoint and outputs of {event.query} are looked at."),
@@ -102,6 +106,11 @@ _SAID: Mapping[str, tuple[str, Callable[[Any], str]]] = {
     "backed-up": (_INFO, lambda event: f"Batch {event.batch} is backed up in {event.path}."),
     "backup-failed": (_WARNING, lambda event: f"A backup failed: {event.why}"),
     "note": (_INFO, lambda event: event.text),
+    "query-died": (_ERROR, lambda event: f"Query {event.query} has died{_in_batch(event.batch)}. The other queries are ended."),
+    "query-stopped": (
+        _WARNING,
+        lambda event: f"Query {event.query} was ended{_in_batch(event.in_batch)}, because {event.because} had died.",
+    ),
     "query-finishing": (
         _INFO,
         lambda event: f"Query {event.query} is ending{' as it was asked to' if event.asked_to_end else ''}.",

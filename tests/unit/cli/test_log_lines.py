@@ -155,7 +155,7 @@ def test_a_line_has_no_other_keys():
 
 def test_what_the_jvm_logs_has_the_same_keys():
     assert tuple(json.loads((HOME / "log4j2-record.json").read_text())) == KEYS
-    assert "log4j2-record.json" in (HOME / "log4j2-json.properties").read_text()
+    assert "eventTemplateUri = ${sys:streamproof.log.record}" in (HOME / "log4j2-json.properties").read_text()
 
 
 def test_the_log_of_the_run_is_json_lines_too_and_its_name_says_so(tmp_path):
