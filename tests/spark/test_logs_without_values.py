@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from spark.small_job import Binding, event
-from streamproof.core.log_lines import KEYS
+from streamproof.core.log_lines import KEYS, OF_THE_JVM
 
 ONE = Binding(sinks={"kept": "parquet"})
 VALUE = "ann@example.org"
@@ -63,7 +63,8 @@ def test_as_json_each_line_of_spark_of_py4j_and_of_the_run_has_the_same_keys(sma
     assert VALUE not in said + shown + log
     lines, logged = ([json.loads(line) for line in text.splitlines() if line.startswith("{")] for text in (shown, log))
     assert len(lines) == len(shown.splitlines()), shown
-    assert all(tuple(line) == KEYS for line in (*lines, *logged))
+    assert all(tuple(line) == KEYS for line in lines)
+    assert {tuple(line) for line in logged} == {KEYS, OF_THE_JVM}, "of Python, and of the JVM"
     assert {"py4j.clientserver", "org.apache.spark.executor.Executor"} <= {line["logger"] for line in logged}
     (of_executor,) = (line for line in logged if line["logger"] == "org.apache.spark.executor.Executor")
     assert of_executor["level"] == "ERROR"

@@ -35,7 +35,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 KEYED = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
-    counted = events.keyed("client", state={"n": "bigint"}, on_row=sp.step(n="coalesce(n, 0) + 1", emit=sp.emit("client", "n")), ttl="1 hour")
+    counted = events.keyed("client", state={"n": "0L"}, on_row=sp.step(set={"n": "n + 1"}, emit=sp.emit("client", "n")), ttl="1 hour")
     return sp.Outputs(kept=counted)
 """
 OUTPUT = {KEPT: "kept", SUMS: "sums"}
@@ -103,13 +103,14 @@ def test_what_a_function_over_batches_makes_is_not_known_and_the_step_says_so(sm
     assert set(map(tuple, data.hidden.values())) == {("MapInArrow",)}
 
 
-def test_keyed_state_hides_what_its_columns_are_made_of(small_job):
+def test_columns_of_keyed_state_are_left_out(small_job):
+    """Its expressions run in a processor of ours, which Spark's plan does not look into."""
     job = small_job(KEYED, Binding(sinks={"kept": "parquet"}))
     job.feed([event("e1", 1)])
 
     data, _ = said_of(job)
 
-    assert all(data.hidden.values())
+    assert data.origins == {"client": [], "n": []}
 
 
 def test_a_run_tells_a_catalogue_from_start_to_end(small_job, tmp_path):

@@ -9,7 +9,8 @@ from typing import Any
 from streamproof.core.clock import now_utc
 
 KEYS = ("time", "level", "logger", "message", "job", "query", "batch", "step", "event", "code", "failure")
-"""Each line has all of them, in this order; null is what is not known. `log4j2-record.json` has them for what the JVM says."""
+"""Each line has all of them, in this order; null is what is not known. What the JVM says has the first four (`log4j2-record.json`)."""
+OF_THE_JVM = KEYS[:4]
 SUFFIX = ".jsonl"
 """A log whose name ends so is written as JSON lines."""
 
