@@ -17,6 +17,7 @@ import org.apache.spark.sql.catalyst.json.JacksonParser;
 import org.apache.spark.sql.catalyst.util.FailureSafeParser;
 import org.apache.spark.sql.catalyst.util.StringAsDataTypeException;
 import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -27,6 +28,8 @@ import scala.collection.immutable.Nil$;
 
 /**
  * A line of JSON as a row, by Spark's own parser with the defaults of {@code from_json} (permissive), and from its bytes.
+ *
+ * <p>Most lines {@link PlainJson} reads in one pass; this is what it leaves, and what decides of each line that does not fit.
  *
  * <p>Unless it is lenient, a line is refused where Spark would alter what it says, or read what is no JSON: a key that stands there
  * twice, single quotes, NaN without quotes, a lone surrogate; and what {@link ExactParser} looks at.
@@ -44,22 +47,43 @@ public final class JsonRecord implements Serializable {
   private final String corrupt;
   private final String zone;
   private final boolean lenient;
+  private final boolean inOnePass;
+  private transient PlainJson plain;
   private transient FailureSafeParser<UTF8String> parser;
   private transient ExactParser strict;
   private transient String reason;
 
-  private JsonRecord(StructType schema, String corrupt, String zone, boolean lenient) {
+  private JsonRecord(StructType schema, String corrupt, String zone, boolean lenient, boolean inOnePass) {
     this.schema = schema;
     this.corrupt = corrupt;
     this.zone = zone;
     this.lenient = lenient;
+    this.inOnePass = inOnePass;
   }
 
   /** The call as a column (struct) of a line (string); the schema as JSON, with a column for why a line does not fit. */
   public static Column column(SparkSession spark, Column line, String schema, String corrupt, boolean lenient) {
+    return column(spark, line, schema, corrupt, lenient, true);
+  }
+
+  /** The same; not in one pass all lines are read by Spark's parser: the judge of the one pass. */
+  public static Column column(
+      SparkSession spark, Column line, String schema, String corrupt, boolean lenient, boolean inOnePass) {
     StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
-    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), lenient);
+    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), lenient, inOnePass);
     return Called.nullable(record, "parse", type, line);
+  }
+
+  /** Whether a line (string) is read in one pass, as a column (boolean). */
+  public static Column inOnePass(SparkSession spark, Column line, String schema, String corrupt) {
+    StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
+    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), false, true);
+    return Called.column(record, "isReadInOnePass", DataTypes.BooleanType, line);
+  }
+
+  public boolean isReadInOnePass(UTF8String line) {
+    plain = plain == null ? PlainJson.of(schema, corrupt, zone) : plain;
+    return plain != null && plain.parse(line) != null;
   }
 
   /** The row, which the next one replaces; null where there is no line, and of a blank one. */
@@ -69,6 +93,11 @@ public final class JsonRecord implements Serializable {
     }
     if (parser == null) {
       parser = parser();
+      plain = inOnePass ? PlainJson.of(schema, corrupt, zone) : null;
+    }
+    InternalRow row = plain == null ? null : plain.parse(line);
+    if (row != null) {
+      return row;
     }
     Iterator<InternalRow> rows = parser.parse(line);
     return rows.hasNext() ? rows.next() : null;

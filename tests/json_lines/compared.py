@@ -1,0 +1,71 @@
+"""What two readers make of the same lines."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from json_lines.lines import SCHEMA
+from streamproof._jvm.java import java_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many lines were read, how many of them in one pass, how many fit, and those of which the two say something else."""
+
+    lines: int
+    in_one_pass: int
+    fit: int
+    differ: list[tuple[bytes, str | None, str | None]]
+
+
+def compared(spark: "SparkSession", lines: Iterable[bytes], *, zone: str = "UTC", lenient: bool = False) -> Compared:
+    """Reads each line in one pass, where that is possible, and by Spark's parser alone."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StructType
+
+    session = spark.newSession()
+    session.conf.set("spark.sql.session.timeZone", zone)
+    schema = StructType.fromDDL(f"{SCHEMA}, _corrupt string")
+    frame = session.createDataFrame(pa.table({"line": pa.array(list(lines), pa.binary())}))
+    line = F.col("line").cast("string")
+
+    def record(*, in_one_pass: bool) -> "Column":
+        made = java_class(session, "JsonRecord").column(
+            session._jsparkSession, line._jc, schema.json(), "_corrupt", lenient, in_one_pass
+        )
+        return _column(made)
+
+    def text(row: "Column") -> "Column":
+        """All of it, with the bits of a double and without the order of a formatter's own: null of no row."""
+        return F.when(row.isNotNull(), F.hex(F.to_json(row, {"ignoreNullFields": "false"}).cast("binary")))
+
+    plain = java_class(session, "JsonRecord").inOnePass(session._jsparkSession, line._jc, schema.json(), "_corrupt")
+    # A parser gives the same row again for the next record: each is a text before the other begins.
+    rows = (
+        frame.select("line", _column(plain).alias("plain"), record(in_one_pass=True).alias("ours"))
+        .select("line", "plain", text(F.col("ours")).alias("ours"))
+        .select("*", record(in_one_pass=False).alias("judge"))
+        .select("line", "plain", "ours", text(F.col("judge")).alias("judge"), F.col("judge._corrupt").isNull().alias("fit"))
+    )
+    rows = rows.persist()
+    try:
+        counts = rows.agg(F.count("*"), F.count_if("plain"), F.count_if("fit")).first()
+        found = rows.where(~F.col("ours").eqNullSafe(F.col("judge"))).limit(20).collect()
+    finally:
+        rows.unpersist()
+    assert counts is not None
+    return Compared(*counts, [(bytes(row.line), _plain(row.ours), _plain(row.judge)) for row in found])
+
+
+def _column(made: object) -> "Column":
+    from pyspark.sql import Column
+
+    return Column(made)
+
+
+def _plain(text: str | None) -> str | None:
+    return None if text is None else bytes.fromhex(text).decode(errors="replace")
