@@ -29,6 +29,7 @@ StreamproofError                [error]
 │   ├── DiskFull                [disk-full]                the disk of an output or of the checkpoint is full
 │   ├── SinkUnavailable         [sink-unavailable]         the store does not answer; the output catches up once it does (R8); exit code 75
 │   └── StoreEmptied            [store-emptied]            what was published is not in the store any more
+├── StoreUnavailable            [store-unavailable]        the store that backups go to does not answer; exit code 75
 ├── DivertError                 [divert]                   a side output cannot be trusted: no batch id, two diverts in one plan (R5)
 ├── AccountError                [account]                  a run's records are not each in exactly one place (R31); exit code 4
 ├── LabError                    [lab]                      a service of the lab cannot be fetched or does not come up
@@ -269,6 +270,13 @@ class StoreEmptied(SinkError):
     """What was published is not in the store any more: it was emptied, or it is another one."""
 
     code = "store-emptied"
+
+
+class StoreUnavailable(StreamproofError):
+    """The store that backups go to does not answer."""
+
+    code = "store-unavailable"
+    exit_code = TRY_AGAIN
 
 
 class DivertError(StreamproofError):

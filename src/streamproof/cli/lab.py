@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from streamproof.runtime.spark.artifacts import Progress
 
-NAMES = ("kafka", "registry", "postgres", "redis", "toxiproxy", "api", "spark")
+NAMES = ("kafka", "registry", "postgres", "redis", "s3", "toxiproxy", "api", "spark")
 EXAMPLES = """\b
 Examples:
   streamproof lab fetch kafka registry      download once what they need

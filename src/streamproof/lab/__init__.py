@@ -10,7 +10,8 @@ from streamproof.lab.postgres import Postgres
 from streamproof.lab.prometheus import Prometheus
 from streamproof.lab.redis import Redis
 from streamproof.lab.registry import Registry
+from streamproof.lab.s3 import S3
 from streamproof.lab.spark import SparkCluster
 from streamproof.lab.toxiproxy import Toxiproxy
 
-__all__ = ["KafkaCluster", "PaymentsApi", "Postgres", "Prometheus", "Redis", "Registry", "SparkCluster", "Toxiproxy"]
+__all__ = ["S3", "KafkaCluster", "PaymentsApi", "Postgres", "Prometheus", "Redis", "Registry", "SparkCluster", "Toxiproxy"]

@@ -2,10 +2,12 @@
 
 import socket
 import struct
-from urllib.error import URLError
+from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
 _SECONDS = 2
+_REQUEST = "x-amz-request-id"
+"""The header that each answer of S3 has."""
 _API_VERSIONS = struct.pack(">ihhih", 10, 18, 0, 1, -1)
 """The first request of every Kafka client, protocol version 0: its length, its key, its version, a correlation id, no client id."""
 _WHO = b"user\0streamproof\0database\0postgres\0\0"
@@ -18,6 +20,17 @@ def by_http(url: str) -> bool:
     try:
         with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 -- a service of our own
             return bool(200 <= response.status < 300)
+    except (URLError, OSError):
+        return False
+
+
+def by_s3(url: str) -> bool:
+    """Whether a store of S3's kind answers; it refuses whoever does not sign, and that is an answer."""
+    try:
+        with urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 -- a service of our own
+            return _REQUEST in response.headers
+    except HTTPError as refused:
+        return _REQUEST in refused.headers
     except (URLError, OSError):
         return False
 

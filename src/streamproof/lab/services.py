@@ -9,6 +9,7 @@ from streamproof.lab.kafka import KafkaCluster
 from streamproof.lab.postgres import Postgres
 from streamproof.lab.redis import Redis
 from streamproof.lab.registry import Registry
+from streamproof.lab.s3 import S3
 from streamproof.lab.service import Service, SingleProcess
 from streamproof.lab.spark import SparkCluster
 from streamproof.runtime.spark.artifacts import Progress, bundles, fetched
@@ -18,6 +19,7 @@ _KINDS: Mapping[str, type[KafkaCluster] | type[SparkCluster] | type[SingleProces
     "registry": Registry,
     "postgres": Postgres,
     "redis": Redis,
+    "s3": S3,
     "toxiproxy": toxiproxy.Toxiproxy,
     "api": PaymentsApi,
     "spark": SparkCluster,

@@ -5,7 +5,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,9 @@ from streamproof.errors import StreamproofError
 from streamproof.runtime.watching.backup_events import BackedUp, BackupFailed
 from streamproof.runtime.watching.events import BatchCommitted, BatchStaged, Note, QueryStarted, RunEvent
 from streamproof.savepoints.backup import back_up
-from streamproof.savepoints.points import Point, keep_plan, points_in
+from streamproof.savepoints.place import Place
+from streamproof.savepoints.places import place_at, place_below
+from streamproof.savepoints.points import Point
 
 if TYPE_CHECKING:
     from streamproof.config import JobConfig
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 _AGAIN_SECONDS = 60.0
 """After a backup that failed, the next try comes at most so much later."""
-_PATIENCE_AT_END_SECONDS = 5.0
+_PATIENCE_AT_END_SECONDS = 3.0
 _END = None
 _TIME_PASSES = RunEvent()
 
@@ -37,9 +39,12 @@ class _Query:
 
     name: str
     checkpoint: Path
-    to: Path
+    to: Place
     due: float
     waits: bool = False
+    newest: Point | None = None
+    unkept: set[int] = field(default_factory=set)
+    """Batches whose plans could not be put beside the backups yet."""
 
 
 class Backups:
@@ -47,6 +52,8 @@ class Backups:
 
     Parameters
     ----------
+    to
+        The place; each query has one of its own in it.
     emit
         Gives an event to the listeners of the run.
     clock, now
@@ -56,16 +63,17 @@ class Backups:
     def __init__(
         self,
         config: "BackupConfig",
-        to: Path,
+        to: str | Path,
         emit: Callable[[RunEvent], None],
         clock: Callable[[], float] = monotonic_seconds,
         now: Callable[[], datetime] = now_utc,
     ) -> None:
-        self._config, self._to, self._emit, self._clock, self._now = config, to, emit, clock, now
+        self._config, self._to, self._emit, self._clock, self._now = config, str(to), emit, clock, now
         self._every = config.every.total_seconds()
         self._heard: queue.SimpleQueue[RunEvent | None] = queue.SimpleQueue()
         self._queries: dict[str, _Query] = {}
-        self._said: set[str] = set()
+        self._said: set[tuple[str, str]] = set()
+        self._over = threading.Event()
         self.notes: list[CodedNote] = []
         """What went wrong, each once, for the result of the run."""
         self._thread = threading.Thread(target=self._work, name="backups", daemon=True)
@@ -77,15 +85,19 @@ class Backups:
 
     def finish(self, *, asked_to_end: bool) -> None:
         """At the end of a run: what is due is backed up, and waited for; a run that is asked to end waits a few seconds at most."""
-        self.end()
+        self._heard.put(_END)
         self._thread.join(_PATIENCE_AT_END_SECONDS if asked_to_end else None)
         if not asked_to_end:
             for query in self._queries.values():
+                self._keep_plans(query)
                 self._back_up_if_due(query)
 
     def end(self) -> None:
         """Makes no further backup; one that is being made may end with the process, and leaves the former ones as they were."""
+        self._over.set()
         self._heard.put(_END)
+        for query in list(self._queries.values()):
+            query.to.end()
 
     def _work(self) -> None:
         while True:
@@ -99,7 +111,8 @@ class Backups:
             if isinstance(event, QueryStarted):
                 self._begin(event)
             elif isinstance(event, BatchStaged) and event.query in self._queries:
-                self._keep_plan(self._queries[event.query], event.batch)
+                self._queries[event.query].unkept.add(event.batch)
+                self._keep_plans(self._queries[event.query])
             elif isinstance(event, BatchCommitted) and event.query in self._queries and self._queries[event.query].waits:
                 self._queries[event.query].due, self._queries[event.query].waits = self._clock(), False
             if self._heard.empty():  # plans come first: they are small, and what is published without one cannot be done again
@@ -109,17 +122,21 @@ class Backups:
     def _begin(self, event: QueryStarted) -> None:
         if event.query in self._queries:  # started anew, batch by batch, after its checkpoint was restored
             return
-        to = self._to / event.query
+        to = place_at(place_below(self._to, event.query), endpoint=self._config.endpoint, region=self._config.region)
         newest = _newest(to)
         age = self._every if newest is None else (self._now() - newest.at).total_seconds()
         due = self._clock() + max(0.0, self._every - age)
-        self._queries[event.query] = _Query(event.query, Path(event.checkpoint.removeprefix("file:")), to, due)
+        self._queries[event.query] = _Query(event.query, Path(event.checkpoint.removeprefix("file:")), to, due, newest=newest)
 
-    def _keep_plan(self, query: _Query, batch: int) -> None:
-        try:
-            keep_plan(query.checkpoint, query.to, batch)
-        except (OSError, StreamproofError) as problem:
-            self._fails(query, f"The plan of batch {batch} is not kept: {_said(problem)}")
+    def _keep_plans(self, query: _Query) -> None:
+        """Puts the plans that are not there yet beside the backups, those first that failed before: a gap makes those after it useless."""
+        for batch in sorted(query.unkept):
+            try:
+                query.to.keep_plan(query.checkpoint, batch)
+            except (OSError, StreamproofError) as problem:
+                self._fails(query, f"The plan of batch {batch} is not kept: {_said(problem)}", _said(problem))
+                return
+            query.unkept.remove(batch)
 
     def _back_up_if_due(self, query: _Query) -> None:
         if query.due > self._clock():
@@ -132,32 +149,34 @@ class Backups:
             done = back_up(query.checkpoint, query.to, keep=self._config.keep)
         except Exception as problem:  # noqa: BLE001 -- whatever goes wrong with a backup, the job goes on
             query.due = self._clock() + min(self._every, _AGAIN_SECONDS)
-            self._fails(query, _said(problem))
+            self._fails(query, _said(problem), _said(problem))
             return
         query.due = self._clock() + self._every
+        query.newest, query.unkept = done.point, set()  # a backup brings the plans since
         seconds = self._clock() - began
         written = (done.copied_files, done.copied_bytes)
-        self._emit(BackedUp(query.name, done.batch, str(done.point.path), *written, seconds, self._every))
+        self._emit(BackedUp(query.name, done.batch, done.point.where, *written, seconds, self._every))
         if done.behind:
             said = (
                 f"The backup of {query.name} is of batch {done.batch}, and the checkpoint is at batch {done.newest}: {done.behind[0]} "
                 f"streamproof inspect {query.checkpoint} --verify says more."
             )
-            self._note(query, said)
+            self._note(query, said, done.behind[0])
 
-    def _fails(self, query: _Query, why: str) -> None:
-        newest = _newest(query.to)
-        self._emit(BackupFailed(query.name, why, None if newest is None else newest.at, self._every))
-        since = "there is none yet" if newest is None else f"the newest is of {newest.at:%Y-%m-%d %H:%M:%S} UTC"
-        self._note(
-            query,
-            f"The checkpoint of {query.name} could not be backed up, and {since}; the job goes on, and it is tried again. {why}",
-        )
-
-    def _note(self, query: _Query, said: str) -> None:
-        if said in self._said:
+    def _fails(self, query: _Query, why: str, cause: str) -> None:
+        if self._over.is_set():  # the process ends, and takes the place away from under it
             return
-        self._said.add(said)
+        newest = query.newest = query.newest or _newest(query.to)
+        self._emit(BackupFailed(query.name, why, None if newest is None else newest.at, self._every))
+        since = "none is known" if newest is None else f"the newest is of {newest.at:%Y-%m-%d %H:%M:%S} UTC"
+        said = f"The checkpoint of {query.name} could not be backed up, and {since}; the job goes on, and it is tried again. {why}"
+        self._note(query, said, cause)
+
+    def _note(self, query: _Query, said: str, cause: str) -> None:
+        """Says it, once for each cause."""
+        if (query.name, cause) in self._said:
+            return
+        self._said.add((query.name, cause))
         self.notes.append(CodedNote(NoteCode.BACKUP_FAILED, said))
         self._emit(Note(query.name, said, str(NoteCode.BACKUP_FAILED)))
 
@@ -166,14 +185,16 @@ def backups_of(config: "JobConfig", emit: Callable[[RunEvent], None]) -> Backups
     """The backups of a job; None where it has no [backup]."""
     if config.backup is None:
         return None
-    to = Path(os.path.normpath(config.resolve(config.backup.to).removeprefix("file:")))
+    to = config.resolve(config.backup.to)
+    if not config.is_remote(to):
+        to = os.path.normpath(to.removeprefix("file:"))
     return Backups(config.backup, to, emit)
 
 
-def _newest(to: Path) -> Point | None:
-    """The newest backup in a folder; None without one, or where the folder cannot be read."""
+def _newest(to: Place) -> Point | None:
+    """The newest backup in a place; None without one, or where it cannot be read."""
     with suppress(StreamproofError, OSError):
-        return next(reversed(points_in(to)), None)
+        return next(reversed(to.points()), None)
     return None
 
 

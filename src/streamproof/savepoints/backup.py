@@ -1,27 +1,29 @@
 """`streamproof backup`: a verified copy of the newest sound point of a checkpoint in a second place, of a job that is stopped or runs.
 
-A point has no name of its own until it is whole: it is written as `NAME.partial`, read back, verified, and renamed. Only then are older ones removed.
+A point has no name of its own until it is whole: it is made in a folder beside, read back, verified, and renamed or sent. Only then are older ones removed.
 """
 
 import errno
 import filecmp
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, list_names
+from streamproof.checkpoint.folder import list_names
 from streamproof.checkpoint.inspection import WRITTEN_MEANWHILE, Inspection, ids_of, inspect_checkpoint, stores_of
 from streamproof.checkpoint.own import FOLDER
 from streamproof.checkpoint.stores import StateFile, Store
 from streamproof.checkpoint.verify.sound import Verified, verify
 from streamproof.core.clock import now_utc
-from streamproof.errors import CheckpointError, ConfigurationError, DiskFull, StreamproofError
-from streamproof.savepoints.copying import MANIFESTS, Copy, done_again, sync
-from streamproof.savepoints.points import PARTIAL, Point, keep_plan, name_of, only_one, points_in, remove_older, require_fit
+from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
+from streamproof.savepoints.copying import MANIFESTS, Copy, done_again
+from streamproof.savepoints.damage import damage_of_point
+from streamproof.savepoints.in_folder import InFolder
+from streamproof.savepoints.place import Amount, Place
+from streamproof.savepoints.points import Point
 
 _ATTEMPTS = 5
 """So often a checkpoint is copied anew that was written meanwhile: Spark removes old files, and a batch may end while it is looked at."""
@@ -65,35 +67,35 @@ class BackedUp:
     removed: tuple[Point, ...] = ()
 
 
-def back_up(checkpoint: str | Path, to: Path, *, keep: int = 3, say: Callable[[str], None] = lambda _: None) -> BackedUp:
-    """Copies the newest sound point of a checkpoint to a folder, reads it back, verifies it, and keeps the newest `keep`.
+def back_up(checkpoint: str | Path, to: Path | Place, *, keep: int = 3, say: Callable[[str], None] = lambda _: None) -> BackedUp:
+    """Copies the newest sound point of a checkpoint to a folder or a store, reads it back, verifies it, and keeps the newest `keep`.
 
     Raises
     ------
     ConfigurationError
-        If there is no checkpoint, no batch of it is sound, or the folder is no place for its backups.
+        If there is no checkpoint, no batch of it is sound, it is no place for its backups, or a store refuses.
     CheckpointError
         If the copy is not sound, several times: the checkpoint was changed while it was copied.
     DiskFull
         If the disk is full; what was written is taken away again, and former backups stay.
+    StoreUnavailable
+        If a store does not answer.
     """
     found = _inspected(checkpoint)
-    require_fit(to, found.path)
+    place = to if isinstance(to, Place) else InFolder(to)
+    place.require_fit(found.path)
     try:
-        with only_one(to):
-            for name in list_names(to):
-                if name.endswith(PARTIAL):  # left by a process that was ended
-                    shutil.rmtree(to / name)
-            return _back_up(found, to, keep, say)
+        with place.writing():
+            return _back_up(found, place, keep, say)
     except OSError as problem:
         if problem.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(
-                f"{to} cannot be written: the disk is full.",
+                f"{place.works_in} cannot be written: the disk is full.",
                 required="The first backup takes as much as the newest state of the checkpoint, each later one what has changed since. "
                 "What was written of this one is gone again; former backups are as they were.",
                 remedy="Make room, or keep fewer with --keep, and run this again.",
             ) from None
-        where = problem.filename or to
+        where = problem.filename or place.works_in
         raise ConfigurationError(
             f"{where} cannot be written or read: {problem.strerror or problem}.",
             required="A backup needs the right to read the checkpoint and to write to its own folder. Former backups are as they were.",
@@ -111,7 +113,7 @@ def _inspected(checkpoint: str | Path) -> Inspection:
     return inspect_checkpoint(checkpoint)
 
 
-def _back_up(found: Inspection, to: Path, keep: int, say: Callable[[str], None]) -> BackedUp:
+def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], None]) -> BackedUp:
     problem: CheckpointError | FileNotFoundError | None = None
     for attempt in range(_ATTEMPTS):
         if attempt:
@@ -119,11 +121,11 @@ def _back_up(found: Inspection, to: Path, keep: int, say: Callable[[str], None])
         say("verifying the checkpoint")
         seen = verify(found)
         batch = _newest_sound(found, seen)
-        former = next(reversed(points_in(to)), None)
+        former = next(reversed(place.points()), None)
         try:
-            if former is not None and _is_of(found, former, batch) and damage_of_point(former.path, batch) is None:
-                return _there_already(found, seen, to, former, batch, keep)
-            return _point(found, seen, to, former, batch, keep, say)
+            if former is not None and place.holds(former, found, batch):
+                return _done(found, seen, place, former, None, keep)
+            return _point(found, seen, place, former, batch, keep, say)
         except (CheckpointError, FileNotFoundError) as changed:
             problem = changed
     assert problem is not None, "each attempt but a sound one has a problem"
@@ -152,73 +154,46 @@ def _behind(found: Inspection, seen: Verified, batch: int) -> tuple[str, ...]:
     return () if newest is None or batch >= newest else tuple(dict.fromkeys(problem.says for problem in seen.problems))
 
 
-def _is_of(found: Inspection, point: Point, batch: int) -> bool:
-    """Whether a point is as the checkpoint is after a batch: by the plan, the commit, and the manifest of that batch."""
-    logs = (METADATA, f"{OFFSETS}/{batch}", f"{COMMITS}/{batch}", f"{FOLDER}/{MANIFESTS}/{batch}")
-    return point.batch == batch and all(
-        (found.path / name).exists() == (point.path / name).exists()
-        and (not (point.path / name).exists() or filecmp.cmp(found.path / name, point.path / name, shallow=False))
-        for name in logs
-    )
-
-
-def _there_already(found: Inspection, seen: Verified, to: Path, point: Point, batch: int, keep: int) -> BackedUp:
-    plans = _keep_plans(found, to, batch)
-    return BackedUp(
-        point,
-        False,
-        batch,
-        _newest(found, batch),
-        _behind(found, seen, batch),
-        *_size(point.path),
-        0,
-        0,
-        plans,
-        tuple(remove_older(to, keep)),
-    )
-
-
 def _point(
-    found: Inspection, seen: Verified, to: Path, former: Point | None, batch: int, keep: int, say: Callable[[str], None]
+    found: Inspection, seen: Verified, place: Place, former: Point | None, batch: int, keep: int, say: Callable[[str], None]
 ) -> BackedUp:
-    at = now_utc()
-    while (to / name_of(at, batch)).exists() or (former is not None and at <= former.at):
-        at = max(at, former.at if former is not None else at) + timedelta(seconds=1)
-    target = to / name_of(at, batch)
-    partial = target.with_name(target.name + PARTIAL)
-    copy = _Point(
-        found,
-        found.path.absolute(),
-        partial,
-        batch,
-        done_again(found, seen, batch),
-        former=None if former is None else former.path,
-        harmed=frozenset(problem.path for problem in seen.problems),
-        say=say,
-    )
-    try:
+    at = now_utc().replace(microsecond=0)
+    if former is not None:
+        at = max(at, former.at + timedelta(seconds=1))
+    point = place.point(at, batch)
+    with place.making(point) as made:
+        copy = _Point(
+            found,
+            found.path.absolute(),
+            made,
+            batch,
+            done_again(found, seen, batch),
+            former=None if former is None else place.shared(former),
+            harmed=frozenset(problem.path for problem in seen.problems),
+            say=say,
+        )
         copy.make()
         say("verifying the copy")
-        _require_sound_copy(partial, batch)
-        sync(partial)
-        partial.rename(target)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
-    plans = _keep_plans(found, to, batch)
-    made = Point(target, at.replace(microsecond=0), batch)
-    removed = tuple(remove_older(to, keep))
+        _require_sound_copy(made, batch)
+        say(f"to {place.where}")
+        sent = place.put(made, point)
+    written = Amount(copy.written.files, copy.written.bytes) if sent is None else sent
+    return _done(found, seen, place, point, written, keep)
+
+
+def _done(found: Inspection, seen: Verified, place: Place, point: Point, written: Amount | None, keep: int) -> BackedUp:
+    """What there is of a point, made with what was written, or there already; plans since come along, and older points go."""
+    plans = _keep_plans(found, place, point.batch)
     return BackedUp(
-        made,
-        True,
-        batch,
-        _newest(found, batch),
-        _behind(found, seen, batch),
-        *_size(target),
-        copy.written.files,
-        copy.written.bytes,
+        point,
+        written is not None,
+        point.batch,
+        _newest(found, point.batch),
+        _behind(found, seen, point.batch),
+        *place.size(point),
+        *(written or Amount(0, 0)),
         plans,
-        removed,
+        tuple(place.remove_older(keep)),
     )
 
 
@@ -227,21 +202,10 @@ def _newest(found: Inspection, batch: int) -> int:
     return batch if newest is None else newest
 
 
-def _keep_plans(found: Inspection, to: Path, batch: int) -> int:
+def _keep_plans(found: Inspection, place: Place, batch: int) -> int:
     """Puts the plans of the batches after the point beside it, as far as there are any."""
     numbers = [int(name) for name in list_names(found.path / FOLDER / MANIFESTS) if name.isdigit()]
-    return sum(keep_plan(found.path, to, number) for number in sorted(numbers) if number > batch)
-
-
-def damage_of_point(copy: Path, batch: int) -> str | None:
-    """Why a start does not go on from a point, as a sentence; None if it does."""
-    try:
-        seen = verify(inspect_checkpoint(copy))
-    except StreamproofError as problem:
-        return problem.message
-    if batch in seen.sound and (seen.is_sound or seen.goes_on):
-        return None
-    return next((problem.says for problem in seen.problems), "its newest batch cannot be gone on from.")
+    return sum(place.keep_plan(found.path, number) for number in sorted(numbers) if number > batch)
 
 
 def _require_sound_copy(copy: Path, batch: int) -> None:
@@ -253,11 +217,6 @@ def _require_sound_copy(copy: Path, batch: int) -> None:
         required="A backup counts once it was read back and verified. Former ones are as they were.",
         remedy="Run this again; a checkpoint that runs may have been changed several times while it was copied. If it stays so, look at that disk.",
     )
-
-
-def _size(folder: Path) -> tuple[int, int]:
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return len(sizes), sum(sizes)
 
 
 @dataclass

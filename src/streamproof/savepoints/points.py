@@ -9,17 +9,18 @@ import fcntl
 import json
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from streamproof.checkpoint.folder import METADATA, is_checkpoint, list_names, read_text
+from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, is_checkpoint, list_names, read_text
 from streamproof.checkpoint.own import FOLDER
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import ConfigurationError
+from streamproof.savepoints.copying import MANIFESTS
 
 PARTIAL = ".partial"
 PLANS, TABLES, PINNED = "plans", "tables", "_pinned"
@@ -34,13 +35,24 @@ class Point:
 
     Parameters
     ----------
+    where
+        Its folder; in a store the URI of its list.
     at
         When it was made, UTC.
     """
 
-    path: Path
+    where: str
     at: datetime
     batch: int
+
+    @property
+    def name(self) -> str:
+        return name_of(self.at, self.batch)
+
+    @property
+    def path(self) -> Path:
+        """Its folder, of one on this machine."""
+        return Path(self.where)
 
 
 def name_of(at: datetime, batch: int) -> str:
@@ -50,13 +62,21 @@ def name_of(at: datetime, batch: int) -> str:
 
 def points_in(folder: Path) -> list[Point]:
     """The points of a backup, oldest first; none where there is no such folder."""
-    found = []
-    for name in list_names(folder):
-        match = _NAME.fullmatch(name)
-        if match is not None:
-            at = datetime.strptime(match["at"], _TIME).replace(tzinfo=UTC)
-            found.append(Point(folder / name, at, int(match["batch"])))
-    return sorted(found, key=lambda point: (point.at, point.batch))
+    found = (point_named(name, str(folder / name)) for name in list_names(folder))
+    return sorted((point for point in found if point is not None), key=lambda point: (point.at, point.batch))
+
+
+def point_named(name: str, where: str) -> Point | None:
+    """The point that a name is of; None where it is of none."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    return Point(where, datetime.strptime(match["at"], _TIME).replace(tzinfo=UTC), int(match["batch"]))
+
+
+def logs_of(batch: int) -> tuple[str, ...]:
+    """The files by which one sees whether two copies of a checkpoint are as it was after the same batch."""
+    return (METADATA, f"{OFFSETS}/{batch}", f"{COMMITS}/{batch}", f"{FOLDER}/{MANIFESTS}/{batch}")
 
 
 def require_fit(folder: Path, checkpoint: Path) -> None:
@@ -86,12 +106,17 @@ def require_fit(folder: Path, checkpoint: Path) -> None:
             remedy="Name an empty one, or one that is not there yet.",
         )
     newest = next(reversed(points_in(folder)), None)
-    mine, theirs = identity_of(checkpoint), identity_of(newest.path) if newest is not None else ""
+    require_one_checkpoint(str(folder), checkpoint, identity_of(newest.path) if newest is not None else "")
+
+
+def require_one_checkpoint(where: str, checkpoint: Path, theirs: str) -> None:
+    """ConfigurationError if a place has backups of another checkpoint; `theirs` is the identity of those there, "" where none is known."""
+    mine = identity_of(checkpoint)
     if mine and theirs and mine != theirs:
         raise ConfigurationError(
-            f"{folder} has backups of another checkpoint ({theirs}); this is {mine}.",
-            required="Backups of one checkpoint go to a folder of their own: the oldest ones are removed.",
-            remedy="Name another folder.",
+            f"{where} has backups of another checkpoint ({theirs}); this is {mine}.",
+            required="Backups of one checkpoint go to a place of their own: the oldest ones are removed.",
+            remedy="Name another one.",
         )
 
 
@@ -110,17 +135,17 @@ def identity_of(checkpoint: Path) -> str:
 
 
 @contextmanager
-def only_one(folder: Path) -> Iterator[None]:
-    """While backups are written to a folder; ConfigurationError if another process writes there at this moment."""
+def only_one(folder: Path, named: str = "") -> Iterator[None]:
+    """While backups are written to a folder, or to what is named; ConfigurationError if another process writes there at this moment."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _LOCK).open("w", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ConfigurationError(
-                f"Another process writes a backup to {folder} at this moment.",
+                f"Another process writes a backup to {named or folder} at this moment.",
                 required="One at a time.",
-                remedy="Wait for it; streamproof run and a scheduled streamproof backup need not share a folder.",
+                remedy="Wait for it; streamproof run and a scheduled streamproof backup need not share a place.",
             ) from None
         yield
 
@@ -143,14 +168,14 @@ def keep_plan(checkpoint: Path, folder: Path, batch: int) -> bool:
 
     Where the batch was there with other input, what came after it is removed: it belongs to another history.
     """
-    text = read_text(checkpoint / FOLDER / "manifests" / str(batch))
+    text = read_text(checkpoint / FOLDER / MANIFESTS / str(batch))
     if text is None:
         return False
     plans, kept = folder / PLANS, folder / PLANS / str(batch)
     before = read_text(kept)
     if before == text:
         return False
-    mine, theirs = (_fingerprint(one) for one in (text, before))
+    mine, theirs = (fingerprint_in(one) for one in (text, before))
     for name, version in (mine.tables if mine is not None else {}).items():
         _copy_version(checkpoint / FOLDER / TABLES / name / version, plans / TABLES / name / version)
     if theirs is not None and theirs != mine:
@@ -163,7 +188,8 @@ def keep_plan(checkpoint: Path, folder: Path, batch: int) -> bool:
     return True
 
 
-def _fingerprint(text: str | None) -> Fingerprint | None:
+def fingerprint_in(text: str | None) -> Fingerprint | None:
+    """What the manifest in a text says that its batch is; None where it is torn, or there is none."""
     try:
         return Manifest.from_json(text or "").fingerprint
     except ValueError:
@@ -187,12 +213,15 @@ def remove_older(folder: Path, keep: int) -> list[Point]:
         away = point.path.with_name(point.path.name + PARTIAL)  # what is half removed is no point any more
         point.path.rename(away)
         shutil.rmtree(away)
-    kept = [point.batch for point in points[len(gone) :]]
-    for name in list_names(folder / PLANS):
-        if name.isdigit() and kept and int(name) <= min(kept):
-            (folder / PLANS / name).unlink()
+    for number in needless([int(name) for name in list_names(folder / PLANS) if name.isdigit()], points[len(gone) :]):
+        (folder / PLANS / str(number)).unlink()
     _remove_versions(folder / PLANS)
     return gone
+
+
+def needless(plans: Sequence[int], kept: Sequence[Point]) -> list[int]:
+    """The batches whose plans no point needs any more: each point that stays is of that batch, or of a later one."""
+    return [number for number in plans if kept and number <= min(point.batch for point in kept)]
 
 
 def _remove_versions(plans: Path) -> None:

@@ -4,7 +4,6 @@ A job of ours then does these batches again as they were planned (`runtime/as_pl
 """
 
 import errno
-import filecmp
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -16,9 +15,13 @@ from streamproof.checkpoint.own import AHEAD, FOLDER, read_own
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Manifest
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
-from streamproof.savepoints.backup import damage_of_point
 from streamproof.savepoints.copying import MANIFESTS, sync
-from streamproof.savepoints.points import PARTIAL, PLANS, TABLES, Point, plans_in, points_in
+from streamproof.savepoints.damage import damage_of_point
+from streamproof.savepoints.in_folder import InFolder
+from streamproof.savepoints.place import Place
+from streamproof.savepoints.points import PARTIAL, TABLES, Point, plans_in
+
+_SCRATCH = ".plans.partial"
 
 
 @dataclass(frozen=True)
@@ -47,14 +50,19 @@ class Restored:
 
 
 def restore(
-    backup: Path, to: Path, *, batch: int | None = None, plans_of: Path | None = None, say: Callable[[str], None] = lambda _: None
+    backup: Path | Place,
+    to: Path,
+    *,
+    batch: int | None = None,
+    plans_of: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Restored:
     """Makes a checkpoint of the newest sound backup.
 
     Parameters
     ----------
     backup
-        The folder that the backups are in.
+        The place that the backups are in; a path is a folder.
     to
         Where the checkpoint was: nothing may be there.
     batch
@@ -68,21 +76,22 @@ def restore(
         If there is no such backup, or something is where the checkpoint goes.
     CheckpointError
         If no backup is sound.
+    StoreUnavailable
+        If a store does not answer.
     DiskFull
         If the disk is full; what was written is taken away again.
     """
-    points = points_in(backup)
-    _require_points(backup, points, batch)
+    place = backup if isinstance(backup, Place) else InFolder(backup)
+    points = place.points()
+    _require_points(place, points, batch)
     _require_free(to)
-    chosen, passed_over = _sound(points, batch, say)
     target = to.absolute()
-    partial = target.with_name(target.name + PARTIAL)
-    shutil.rmtree(partial, ignore_errors=True)  # left by a run that was ended
+    partial, scratch = (target.with_name(target.name + ending) for ending in (PARTIAL, _SCRATCH))
     try:
-        say("copying")
-        shutil.copytree(chosen.path, partial)
-        _require_same(chosen.path, partial)
-        again = _put_plans(partial, backup, plans_of, chosen.batch)
+        for left in (partial, scratch):  # by a run that was ended
+            shutil.rmtree(left, ignore_errors=True)
+        chosen, passed_over = _sound(place, points, batch, partial, say)
+        again = _put_plans(partial, place.plans(scratch), plans_of, chosen.batch)
         sync(partial)
         if target.exists():
             target.rmdir()
@@ -101,21 +110,17 @@ def restore(
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
     return Restored(to, chosen, passed_over, again, (to / FOLDER).is_dir())
 
 
-def _require_points(backup: Path, points: list[Point], batch: int | None) -> None:
+def _require_points(place: Place, points: list[Point], batch: int | None) -> None:
     if not points:
-        below = [str(backup / name) for name in list_names(backup) if points_in(backup / name)]
-        what = f"There is no {backup}." if not backup.exists() else f"{backup} has no backups."
-        raise ConfigurationError(
-            what,
-            required="streamproof backup CHECKPOINT --to DIR, or [backup] of a job, makes them; a job has a folder for each of its queries.",
-            remedy=f"Name one of {', '.join(below)}." if below else "Name the folder that was given to --to.",
-        )
+        raise place.nothing()
     if batch is not None and batch not in {point.batch for point in points}:
         raise ConfigurationError(
-            f"{backup} has no backup of batch {batch}.",
+            f"{place.where} has no backup of batch {batch}.",
             required=f"It has the batches {', '.join(str(point.batch) for point in points)}.",
             remedy="Name one of them, or none: then the newest one is taken.",
         )
@@ -133,41 +138,45 @@ def _require_free(to: Path) -> None:
     )
 
 
-def _sound(points: list[Point], batch: int | None, say: Callable[[str], None]) -> tuple[Point, tuple[tuple[Point, str], ...]]:
+def _sound(
+    place: Place, points: list[Point], batch: int | None, copy: Path, say: Callable[[str], None]
+) -> tuple[Point, tuple[tuple[Point, str], ...]]:
+    """Copies the newest sound point; which it is, and the newer ones that are damaged."""
     passed_over: list[tuple[Point, str]] = []
     for point in reversed(points):
         if batch is not None and point.batch != batch:
             continue
-        say(f"verifying {point.path.name}")
-        damage = damage_of_point(point.path, point.batch)
+        say(f"copying {point.name}")
+        damage = _copied(place, point, copy, say)
         if damage is None:
             return point, tuple(passed_over)
+        shutil.rmtree(copy, ignore_errors=True)
         passed_over.append((point, damage))
-    named = "; ".join(f"{point.path.name}: {damage}" for point, damage in passed_over)
+    named = "; ".join(f"{point.name}: {damage}" for point, damage in passed_over)
     raise CheckpointError(
-        f"No backup in {passed_over[0][0].path.parent} is sound: {named}",
-        required="A backup that was made is whole; its disk has lost something of it since. Nothing was put back.",
-        remedy="Bring that folder back from elsewhere, or start over with a new checkpoint and new outputs.",
+        f"No backup in {place.where} is sound: {named}",
+        required="A backup that was made is whole; what it lies in has lost something of it since. Nothing was put back.",
+        remedy="Bring what is missing back from elsewhere, or start over with a new checkpoint and new outputs.",
     )
 
 
-def _require_same(point: Path, copy: Path) -> None:
-    for path in point.rglob("*"):
-        if path.is_file() and not filecmp.cmp(path, copy / path.relative_to(point), shallow=False):
-            raise CheckpointError(
-                f"{copy / path.relative_to(point)} is not what {path} is, of which it is a copy.",
-                required="What is put back is the backup, byte for byte.",
-                remedy="Look at that disk, and run this again. What was written is gone again.",
-            )
+def _copied(place: Place, point: Point, copy: Path, say: Callable[[str], None]) -> str | None:
+    """Copies a point; what is wrong with it, None where a start goes on from the copy."""
+    try:
+        place.fetch(point, copy)
+    except CheckpointError as problem:
+        return problem.message
+    say(f"verifying {point.name}")
+    return damage_of_point(copy, point.batch)
 
 
-def _put_plans(checkpoint: Path, backup: Path, damaged: Path | None, batch: int) -> tuple[int, ...]:
+def _put_plans(checkpoint: Path, plans: Path, damaged: Path | None, batch: int) -> tuple[int, ...]:
     """Puts the plans of the batches after a point where the job finds them, as far as none is missing between; which they are."""
     if not (checkpoint / FOLDER).is_dir():
         return ()
     again = []
     whose = _incarnation(checkpoint)
-    known = {number: one for number, one in _known(backup, damaged).items() if one[0].incarnation == whose}
+    known = {number: one for number, one in _known(plans, damaged).items() if one[0].incarnation == whose}
     for number, (manifest, tables) in _after(batch, known):
         folder = checkpoint / FOLDER / AHEAD
         folder.mkdir(exist_ok=True)
@@ -181,9 +190,9 @@ def _put_plans(checkpoint: Path, backup: Path, damaged: Path | None, batch: int)
     return tuple(sorted({*again, *(number for number in planned if number > batch)}))
 
 
-def _known(backup: Path, damaged: Path | None) -> Mapping[int, tuple[Manifest, Path]]:
+def _known(plans: Path, damaged: Path | None) -> Mapping[int, tuple[Manifest, Path]]:
     """By batch the manifest, and where its versions of tables are; what the damaged checkpoint says is newer."""
-    found = {number: (manifest, backup / PLANS / TABLES) for number, manifest in plans_in(backup / PLANS).items()}
+    found = {number: (manifest, plans / TABLES) for number, manifest in plans_in(plans).items()}
     if damaged is not None:
         own = damaged / FOLDER
         found |= {number: (manifest, own / TABLES) for number, manifest in plans_in(own / MANIFESTS).items()}

@@ -39,7 +39,7 @@ def test_every_sink_of_a_service_has_a_kind_that_binds_and_reads_it():
 
 
 def test_servers_are_those_of_the_lab_and_stores_those_of_a_scenario():
-    assert {name for name, kind in KINDS.items() if kind.server} == {*NAMES} - {"toxiproxy", "spark"}
+    assert {name for name, kind in KINDS.items() if kind.server} == {*NAMES} - {"s3", "toxiproxy", "spark"}
     named = get_args(get_args(Scenario.model_fields["environment"].annotation)[1])
     assert {name for name, kind in KINDS.items() if kind.store is not None} == set(named)
 
