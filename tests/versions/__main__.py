@@ -2,8 +2,8 @@
 
 Plain PySpark jobs: a cell says "yes" where the quick plan of the job passes and its broken twin fails. Jobs written with Streamproof: "yes" where
 the example leaves the same rows and the same account as on the newest version, and the quick plan passes; on services, where the quick plan passes.
-Checkpoints: "yes" where `inspect` shows of
-each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was found.
+Checkpoints: "yes" where `inspect` shows of each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was
+found.
 """
 
 import argparse

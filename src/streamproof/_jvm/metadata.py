@@ -7,7 +7,7 @@ if TYPE_CHECKING:
 
 
 def without_metadata(column: "Column", name: str) -> "Column":
-    """The column under a name, with nothing beside it. PySpark 4.0 takes `alias(name, metadata={})` for one that asks for nothing."""
+    """The column under a name, with nothing beside it. PySpark 4.0 takes an `alias` with empty metadata for one that asks for nothing."""
     from pyspark import SparkContext
     from pyspark.sql import Column
 
