@@ -20,6 +20,7 @@ ALL = (
     "services",
     "real_time",
     "schemas",
+    "json_records",
     "ledgers",
     "foreign_scenario",
     "foreign_first_verdict",

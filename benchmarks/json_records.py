@@ -63,17 +63,17 @@ def _measured(spark: SparkSession, path: str, schema: str, records: int, rounds:
     type_ = StructType.fromDDL(schema)
     with_corrupt = StructType.fromDDL(f"{schema}, {CORRUPT} string")
 
-    def ours(*, in_one_pass: bool) -> Callable[[Column], Column]:
-        made = java_class(spark, "JsonRecord")
-        return lambda line: Column(made.column(spark._jsparkSession, line._jc, with_corrupt.json(), CORRUPT, False, in_one_pass))
+    def ours(function: str) -> Callable[[Column], Column]:
+        made = getattr(java_class(spark, "JsonRecord"), function)
+        return lambda line: Column(made(spark._jsparkSession, line._jc, with_corrupt.json(), CORRUPT, False))
 
     def of_lines(read: Callable[[Column], Column]) -> DataFrame:
         return spark.read.text(path).select(read(F.col("value")).alias("r")).select("r.*")
 
     ways: dict[str, DataFrame] = {
         "the lines alone": spark.read.text(path),
-        "in one pass": of_lines(ours(in_one_pass=True)),
-        "by Spark's parser": of_lines(ours(in_one_pass=False)),
+        "in one pass": of_lines(ours("column")),
+        "by Spark's parser": of_lines(ours("bySparksParser")),
         "spark.read.json": spark.read.schema(type_).json(path),
         "from_json": of_lines(lambda line: F.from_json(line, type_)),
     }

@@ -10,6 +10,15 @@ from streamproof._jvm.java import java_class
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
+_MICROSECONDS = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+AS_TEXT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": f"{_MICROSECONDS}XXX",
+    "timestampNTZFormat": _MICROSECONDS,
+    "timeZone": "UTC",
+}
+"""All of a row: by default Spark leaves out nulls, and the microseconds of a time."""
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -24,6 +33,7 @@ class Compared:
 def compared(spark: "SparkSession", lines: Iterable[bytes], *, zone: str = "UTC", lenient: bool = False) -> Compared:
     """Reads each line in one pass, where that is possible, and by Spark's parser alone."""
     import pyarrow as pa
+    from pyspark.sql import Column
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
@@ -33,22 +43,18 @@ def compared(spark: "SparkSession", lines: Iterable[bytes], *, zone: str = "UTC"
     frame = session.createDataFrame(pa.table({"line": pa.array(list(lines), pa.binary())}))
     line = F.col("line").cast("string")
 
-    def record(*, in_one_pass: bool) -> "Column":
-        made = java_class(session, "JsonRecord").column(
-            session._jsparkSession, line._jc, schema.json(), "_corrupt", lenient, in_one_pass
-        )
-        return _column(made)
+    def record(function: str, *more: bool) -> "Column":
+        made = getattr(java_class(session, "JsonRecord"), function)
+        return Column(made(session._jsparkSession, line._jc, schema.json(), "_corrupt", *more))
 
     def text(row: "Column") -> "Column":
-        """All of it, with the bits of a double and without the order of a formatter's own: null of no row."""
-        return F.when(row.isNotNull(), F.hex(F.to_json(row, {"ignoreNullFields": "false"}).cast("binary")))
+        return F.to_json(row, AS_TEXT)
 
-    plain = java_class(session, "JsonRecord").inOnePass(session._jsparkSession, line._jc, schema.json(), "_corrupt")
     # A parser gives the same row again for the next record: each is a text before the other begins.
     rows = (
-        frame.select("line", _column(plain).alias("plain"), record(in_one_pass=True).alias("ours"))
+        frame.select("line", record("isInOnePass").alias("plain"), record("column", lenient).alias("ours"))
         .select("line", "plain", text(F.col("ours")).alias("ours"))
-        .select("*", record(in_one_pass=False).alias("judge"))
+        .select("*", record("bySparksParser", lenient).alias("judge"))
         .select("line", "plain", "ours", text(F.col("judge")).alias("judge"), F.col("judge._corrupt").isNull().alias("fit"))
     )
     rows = rows.persist()
@@ -58,14 +64,4 @@ def compared(spark: "SparkSession", lines: Iterable[bytes], *, zone: str = "UTC"
     finally:
         rows.unpersist()
     assert counts is not None
-    return Compared(*counts, [(bytes(row.line), _plain(row.ours), _plain(row.judge)) for row in found])
-
-
-def _column(made: object) -> "Column":
-    from pyspark.sql import Column
-
-    return Column(made)
-
-
-def _plain(text: str | None) -> str | None:
-    return None if text is None else bytes.fromhex(text).decode(errors="replace")
+    return Compared(*counts, [(bytes(row.line), row.ours, row.judge) for row in found])

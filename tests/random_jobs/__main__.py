@@ -45,14 +45,13 @@ def main() -> int:
     asked.add_argument("--kept", type=Path, default=REPORTS / "random_jobs.jsonl", help="where what is done is kept")
     asked.add_argument("--show", action="store_true", help="print the job of each seed, and run nothing")
     wanted = asked.parse_args()
-    first, wanted_seeds = (wanted.first, wanted.seeds) if wanted.seed is None else (wanted.seed, 1)
-    numbers = range(first, first + wanted_seeds)
+    numbers = range(wanted.first, wanted.first + wanted.seeds) if wanted.seed is None else range(wanted.seed, wanted.seed + 1)
     if wanted.show:
         for number in numbers:
             print(f"# seed {number}\n{random_job(number).described}")
         return 0
     if wanted.spark:
-        words = [f"--first={first}", f"--seeds={wanted.seeds}"] if wanted.seed is None else [f"--seed={wanted.seed}"]
+        words = [f"--first={wanted.first}", f"--seeds={wanted.seeds}"] if wanted.seed is None else [f"--seed={wanted.seed}"]
         return _on(wanted.spark, [*words, *(["--again"] if wanted.again else [])])
     kept_in: Path = wanted.kept
     engine = _engine()

@@ -19,6 +19,8 @@ FIRST_TO_CHECK_STATE_FILES = "4.1"
 """From here on Spark writes checksums of the files of its state."""
 FIRST_TO_NAME_STATE_FORMAT = "4.1"
 """From here on the offset log names the checkpoint format of the state; where none is named, Spark from here on takes it for format 1."""
+FIRST_TO_KEEP_EMPTY_METADATA = "4.1"
+"""From here on an alias with empty metadata takes off what a column has."""
 KEY_ORDER = "spark.sql.dropDuplicates.deterministicKeyOrder.enabled"
 """Whether a deduplication keeps its key in the order of the call. Before 4.3 Spark keeps more than four columns in that of a `Set`."""
 PINNED_SINCE = {

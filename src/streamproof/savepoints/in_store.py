@@ -55,7 +55,7 @@ class InStore(Place):
     def __init__(self, store: Store) -> None:
         self._store = store
         self._verified: set[str] = set()
-        """Files that were read back: a list is written after that, so those that a list names were."""
+        """By SHA-256, files that were read back."""
 
     @property
     def where(self) -> str:
@@ -103,8 +103,9 @@ class InStore(Place):
 
     def put(self, made: Path, point: Point) -> Amount:
         listed = PointList.of(made, identity_of(made))
-        for one in self.points():
-            self._list(one)
+        for one in self.points():  # a list is written once its files were read back
+            if (before := self._list(one)) is not None:
+                self._verified |= {kept.sha256 for kept in before.files.values()}
         sent = self._send({kept: made / name for name, kept in listed.files.items()})
         self._write(f"{POINTS}/{point.name}{JSON}", listed.to_json())
         return sent
@@ -268,10 +269,7 @@ class InStore(Place):
         return f"{self.where}/{POINTS}/{name}{JSON}"
 
     def _list(self, point: Point) -> PointList | None:
-        listed = self._record(f"{POINTS}/{point.name}{JSON}", PointList.from_json)
-        if listed is not None:
-            self._verified |= {kept.sha256 for kept in listed.files.values()}
-        return listed
+        return self._record(f"{POINTS}/{point.name}{JSON}", PointList.from_json)
 
     def _planned(self) -> list[int]:
         names = (name.removesuffix(JSON) for name in self._store.list(PLANS))

@@ -63,27 +63,28 @@ public final class JsonRecord implements Serializable {
 
   /** The call as a column (struct) of a line (string); the schema as JSON, with a column for why a line does not fit. */
   public static Column column(SparkSession spark, Column line, String schema, String corrupt, boolean lenient) {
-    return column(spark, line, schema, corrupt, lenient, true);
+    JsonRecord record = of(spark, schema, corrupt, lenient, true);
+    return Called.nullable(record, "parse", record.schema, line);
   }
 
-  /** The same; not in one pass all lines are read by Spark's parser: the judge of the one pass. */
-  public static Column column(
-      SparkSession spark, Column line, String schema, String corrupt, boolean lenient, boolean inOnePass) {
-    StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
-    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), lenient, inOnePass);
-    return Called.nullable(record, "parse", type, line);
+  /** The same with each line read by Spark's parser: what the one pass is compared with. */
+  public static Column bySparksParser(SparkSession spark, Column line, String schema, String corrupt, boolean lenient) {
+    JsonRecord record = of(spark, schema, corrupt, lenient, false);
+    return Called.nullable(record, "parse", record.schema, line);
   }
 
   /** Whether a line (string) is read in one pass, as a column (boolean). */
-  public static Column inOnePass(SparkSession spark, Column line, String schema, String corrupt) {
-    StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
-    JsonRecord record = new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), false, true);
-    return Called.column(record, "isReadInOnePass", DataTypes.BooleanType, line);
+  public static Column isInOnePass(SparkSession spark, Column line, String schema, String corrupt) {
+    return Called.column(of(spark, schema, corrupt, false, true), "readsInOnePass", DataTypes.BooleanType, line);
   }
 
-  public boolean isReadInOnePass(UTF8String line) {
-    plain = plain == null ? PlainJson.of(schema, corrupt, zone) : plain;
-    return plain != null && plain.parse(line) != null;
+  private static JsonRecord of(SparkSession spark, String schema, String corrupt, boolean lenient, boolean inOnePass) {
+    StructType type = ((StructType) DataType.fromJson(schema)).asNullable();
+    return new JsonRecord(type, corrupt, spark.conf().get("spark.sql.session.timeZone"), lenient, inOnePass);
+  }
+
+  public boolean readsInOnePass(UTF8String line) {
+    return line != null && inOnePass(line) != null;
   }
 
   /** The row, which the next one replaces; null where there is no line, and of a blank one. */
@@ -91,16 +92,21 @@ public final class JsonRecord implements Serializable {
     if (line == null) {
       return null;
     }
-    if (parser == null) {
-      parser = parser();
-      plain = inOnePass ? PlainJson.of(schema, corrupt, zone) : null;
-    }
-    InternalRow row = plain == null ? null : plain.parse(line);
+    InternalRow row = inOnePass(line);
     if (row != null) {
       return row;
     }
     Iterator<InternalRow> rows = parser.parse(line);
     return rows.hasNext() ? rows.next() : null;
+  }
+
+  /** The row of a line that is read in one pass; null of one that is left to Spark's parser. */
+  private InternalRow inOnePass(UTF8String line) {
+    if (parser == null) {
+      parser = parser();
+      plain = inOnePass ? PlainJson.of(schema, corrupt, zone) : null;
+    }
+    return plain == null ? null : plain.parse(line);
   }
 
   private FailureSafeParser<UTF8String> parser() {

@@ -28,28 +28,14 @@ final class PlainDecimal {
   Object read(PlainBytes in) {
     boolean minus = in.peek() == '-';
     int first = minus ? ++in.at : in.at;
-    long value = 0;
-    int at = first;
-    int places = -1; // after the point; -1 before there is one
-    while (at < in.end && (PlainBytes.isDigit(in.bytes[at]) || (in.bytes[at] == '.' && places < 0))) {
-      if (in.bytes[at] == '.') {
-        in.requireWhole(first, at);
-        places = 0;
-      } else {
-        value = value * BASE + (in.bytes[at] - '0');
-        places = places < 0 ? -1 : places + 1;
-      }
-      at++;
-    }
-    if (places < 0) {
-      in.requireWhole(first, at);
-    }
-    boolean goesOn = at < in.end && (in.bytes[at] == 'e' || in.bytes[at] == 'E' || in.bytes[at] == '.');
-    int missing = scale - Math.max(0, places);
-    if (goesOn || places == 0 || at - first > DIGITS || missing < 0 || missing > DIGITS) {
+    int point = in.afterDigits(first);
+    int after = PlainNumbers.afterFraction(in, first, point);
+    int missing = scale - Math.max(0, after - point - 1);
+    if (in.hasExponent(after) || after - first > DIGITS || missing < 0 || missing > DIGITS) {
       throw PlainBytes.unusual();
     }
-    in.at = at;
+    long value = PlainNumbers.digits(in, first, point, after);
+    in.at = after;
     return decimal(minus ? -value : value, missing);
   }
 

@@ -26,7 +26,7 @@ final class PlainEscapes {
     while (in.bytes[close] == '\\') {
       made.add(in.bytes, from, close);
       from = made.escape(in, close + 1);
-      close = in.closeFrom(from);
+      close = in.close(from);
     }
     made.add(in.bytes, from, close);
     in.at = close + 1;

@@ -18,7 +18,7 @@ final class PlainObject {
   private final int[] columns;
   private final int width;
   private final int[] found; // by field, in which object it was found last
-  private final PlainBytes.Keys unknown = new PlainBytes.Keys();
+  private final PlainSkip.Keys unknown = new PlainSkip.Keys();
   private int objects;
 
   private PlainObject(byte[][] names, PlainValue[] values, int[] columns, int width) {
@@ -74,26 +74,29 @@ final class PlainObject {
   /** Takes an object, and sets the columns of a row. */
   void read(PlainBytes in, Object[] row) {
     Arrays.fill(row, null);
-    in.take('{');
-    if (in.peek() == '}') {
-      in.at++;
-      return;
+    if (in.opens('{', '}')) {
+      begin();
+      int next = 0;
+      do {
+        next = take(in, next, row) + 1;
+      } while (in.goesOn('}'));
     }
-    begin();
-    int next = 0;
-    do {
-      int field = field(in, next);
-      if (field < 0) {
-        in.skip(1);
-        continue;
-      }
-      if (found[field] == objects) {
-        throw PlainBytes.unusual();
-      }
-      found[field] = objects;
-      row[columns[field]] = values[field].orNull(in);
-      next = field + 1;
-    } while (in.goesOn('}'));
+  }
+
+  /** Takes a key, which is that of a field or of those after it as a rule, and its value; the field, the one before where no column has the key. */
+  private int take(PlainBytes in, int next, Object[] row) {
+    int field = field(in, next);
+    if (field < 0) {
+      unknown.take(in);
+      PlainSkip.value(in);
+      return next - 1;
+    }
+    if (found[field] == objects) {
+      throw PlainBytes.unusual();
+    }
+    found[field] = objects;
+    row[columns[field]] = values[field].orNull(in);
+    return field;
   }
 
   private void begin() {
@@ -104,7 +107,7 @@ final class PlainObject {
     }
   }
 
-  /** Takes a key and the colon: its field, looked for from one on; below zero of a key that no column has. */
+  /** Takes a key and the colon: its field, looked for from one on. Below zero of a key that no column has, which is not taken. */
   private int field(PlainBytes in, int next) {
     if (in.peek() != '"') {
       throw PlainBytes.unusual();
@@ -115,8 +118,6 @@ final class PlainObject {
         return field;
       }
     }
-    unknown.add(in, in.key());
-    in.take(':');
     return -1;
   }
 }

@@ -2,9 +2,9 @@ package io.streamproof;
 
 import java.time.ZoneId;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
 import org.apache.spark.sql.catalyst.util.GenericArrayData;
 import org.apache.spark.sql.types.ArrayType;
@@ -43,17 +43,17 @@ interface PlainValue {
     if (type instanceof StringType) {
       return PlainBytes::text;
     } else if (type instanceof LongType) {
-      return PlainBytes::whole;
+      return PlainNumbers::whole;
     } else if (type instanceof DoubleType) {
-      return PlainBytes::number;
+      return PlainNumbers::nearest;
     } else if (type instanceof BooleanType) {
       return PlainValue::truth;
     } else if (type instanceof IntegerType) {
-      return in -> (int) within(in.whole(), Integer.MIN_VALUE, Integer.MAX_VALUE);
+      return in -> (int) within(PlainNumbers.whole(in), Integer.MIN_VALUE, Integer.MAX_VALUE);
     } else if (type instanceof ShortType) {
-      return in -> (short) within(in.whole(), Short.MIN_VALUE, Short.MAX_VALUE);
+      return in -> (short) within(PlainNumbers.whole(in), Short.MIN_VALUE, Short.MAX_VALUE);
     } else if (type instanceof ByteType) {
-      return in -> (byte) within(in.whole(), Byte.MIN_VALUE, Byte.MAX_VALUE);
+      return in -> (byte) within(PlainNumbers.whole(in), Byte.MIN_VALUE, Byte.MAX_VALUE);
     } else if (type instanceof DecimalType decimal) {
       return new PlainDecimal(decimal)::read;
     } else if (type instanceof TimestampType) {
@@ -95,35 +95,26 @@ interface PlainValue {
 
   private static Object[] elements(PlainBytes in, PlainValue each) {
     List<Object> found = new ArrayList<>();
-    in.take('[');
-    if (in.peek() == ']') {
-      in.at++;
-      return found.toArray();
+    if (in.opens('[', ']')) {
+      do {
+        found.add(each.orNull(in));
+      } while (in.goesOn(']'));
     }
-    do {
-      found.add(each.orNull(in));
-    } while (in.goesOn(']'));
     return found.toArray();
   }
 
   private static Object map(PlainBytes in, PlainValue each) {
-    Set<UTF8String> keys = new HashSet<>();
-    List<Object> inOrder = new ArrayList<>();
-    List<Object> values = new ArrayList<>();
-    in.take('{');
-    if (in.peek() == '}') {
-      in.at++;
-    } else {
+    Map<UTF8String, Object> found = new LinkedHashMap<>();
+    if (in.opens('{', '}')) {
       do {
         UTF8String key = in.text();
-        if (!keys.add(key)) {
+        if (found.containsKey(key)) {
           throw PlainBytes.unusual();
         }
         in.take(':');
-        inOrder.add(key);
-        values.add(each.orNull(in));
+        found.put(key, each.orNull(in));
       } while (in.goesOn('}'));
     }
-    return new ArrayBasedMapData(new GenericArrayData(inOrder.toArray()), new GenericArrayData(values.toArray()));
+    return new ArrayBasedMapData(new GenericArrayData(found.keySet().toArray()), new GenericArrayData(found.values().toArray()));
   }
 }
