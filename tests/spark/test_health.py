@@ -35,6 +35,8 @@ def hangs(value):
 def small(events: sp.Stream) -> sp.Outputs:
     return sp.Outputs(kept=events.transform(lambda rows: rows.withColumn("v", F.udf(hangs, DoubleType())("v"))))
 """
+PATIENCE = 240
+"""So many seconds are waited for what comes in a few: other tests run beside it."""
 GOES_ON = Binding(sinks={"kept": "parquet"}, trigger="100 milliseconds")
 
 
@@ -61,7 +63,7 @@ def watched(job: SmallJob, *listeners, hang_after: float = 8) -> Iterator[Simple
             yield run
         finally:
             end.set()
-            running.join(60)
+            running.join(PATIENCE)
 
 
 class Pulses:
@@ -85,23 +87,23 @@ def test_it_is_ready_once_its_queries_run_and_an_idle_source_is_no_hang_and_it_i
     def hold(happens) -> None:
         if isinstance(happens, QueryStarting):
             starting.set()
-            looked.wait(60)
+            looked.wait(PATIENCE)
 
     with watched(job, hold, hang_after=4) as run:
         assert run.ask("/ready")[0] == 503
         run.start()
-        starting.wait(60)
+        starting.wait(PATIENCE)
         code, said = run.ask("/ready")
         assert (code, said["status"]) == (503, "starting")
         looked.set()
-        until(lambda: run.ask("/ready")[0] == 200, "the query to run", 60)
-        until(run.committed, "its batch", 60)
+        until(lambda: run.ask("/ready")[0] == 200, "the query to run", PATIENCE)
+        until(run.committed, "its batch", PATIENCE)
         threading.Event().wait(9)  # twice as long as anything may stand still: there is nothing to read
         assert [run.ask(page)[0] for page in ("/health", "/ready")] == [200, 200], run.ask("/health")
         job.feed([event("e2", 2)])
-        until(lambda: run.committed() == 2, "what comes later", 60)
+        until(lambda: run.committed() == 2, "what comes later", PATIENCE)
         run.end.set()
-        until(run.over, "the end", 60)
+        until(run.over, "the end", PATIENCE)
         assert run.ask("/ready")[1]["status"] == "ending"
 
 
@@ -112,10 +114,10 @@ def test_a_task_that_hangs_turns_health_bad_with_the_batch_and_is_no_hang_any_mo
     pulses = Pulses()
     with watched(job, pulses) as run:
         run.start()
-        until(run.committed, "the batch that does not hang", 60)
+        until(run.committed, "the batch that does not hang", PATIENCE)
         assert run.ask("/health")[0] == 200
         job.feed([event("e2", 2, v=13)])
-        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", 60)
+        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", PATIENCE)
 
         _, said = run.ask("/health")
 
@@ -126,8 +128,8 @@ def test_a_task_that_hangs_turns_health_bad_with_the_batch_and_is_no_hang_any_mo
         assert "Spark's own page" in said["next"]
         assert run.ask("/ready")[0] == 200
         go_on.touch()
-        until(lambda: run.ask("/health")[0] == 200, "it to go on", 60)
-        until(lambda: run.committed() == 2, "the batch", 60)
+        until(lambda: run.ask("/health")[0] == 200, "it to go on", PATIENCE)
+        until(lambda: run.committed() == 2, "the batch", PATIENCE)
     assert job.ids() == ["e1", "e2"]
     assert any(len(tasks) >= 3 for tasks in pulses.tasks), "Spark's jobs, their stages, and how many tasks have come to an end"
 
@@ -139,16 +141,16 @@ def test_a_driver_whose_thread_is_stuck_turns_health_bad(small_job, monkeypatch)
 
     def hang(self) -> None:
         if hangs.is_set():
-            goes_on.wait(60)
+            goes_on.wait(PATIENCE)
         once(self)
 
     monkeypatch.setattr(Publisher, "catch_up_unless_busy", hang)
     with watched(job) as run:
         run.start()
-        until(run.committed, "a batch", 60)
-        until(lambda: run.ask("/ready")[0] == 200, "it to be ready", 60)
+        until(run.committed, "a batch", PATIENCE)
+        until(lambda: run.ask("/ready")[0] == 200, "it to be ready", PATIENCE)
         hangs.set()
-        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", 60)
+        until(lambda: run.ask("/health")[0] == 503, "the hang to be seen", PATIENCE)
         assert run.ask("/health")[1]["reason"].startswith("The driver's own thread has not come around for ")
         goes_on.set()
-        until(lambda: run.ask("/health")[0] == 200, "it to go on", 60)
+        until(lambda: run.ask("/health")[0] == 200, "it to go on", PATIENCE)
