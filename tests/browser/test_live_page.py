@@ -216,6 +216,7 @@ def test_the_grid_of_a_proof_fills_up_and_ends_with_the_verdict(looked_at, width
     assert page.locator(".grid .c.pass").count() == 40
 
 
+@pytest.mark.full
 def test_a_real_proof_is_on_the_page_although_it_has_a_network_of_its_own(looked_at):
     command = ["prove", str(JOBS / "lines"), "--only", "publish/*", "--max-scenarios", "3", "--live", "0"]
     with running(command, {**os.environ}, name="proof") as run:

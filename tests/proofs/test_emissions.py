@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/emissions --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "emissions"
@@ -15,6 +17,7 @@ STEPS = (
 )
 
 
+@pytest.mark.full
 def test_every_row_of_a_window_is_proved_through_crashes(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from full_tables import beyond
+from full_tables import full
 from streamproof.config import load
 from streamproof.proof import prove
 from streamproof.prove.options import Options, Selection
@@ -32,7 +32,7 @@ def test_the_plan_has_what_the_standard_plan_has_not(job: Path, tmp_path: Path) 
     assert [only for only, _ in BEYOND if not fnmatch.filter(planned, only)] == []
 
 
-@pytest.mark.parametrize(("only", "mode"), beyond(1, BEYOND))
+@pytest.mark.parametrize(("only", "mode"), full(*BEYOND))
 def test_the_job_comes_back(only: str, mode: str, job: Path) -> None:
     proof = prove(job, full=True, only=only)
     tried = [scenario for scenario in proof.report["scenarios"] if scenario["mode"] == mode]

@@ -29,6 +29,7 @@ def test_the_join_of_two_streams_is_proved(tmp_path: Path) -> None:
     assert sum(counts[place] for place in PLACES) == counts["input"]
 
 
+@pytest.mark.full
 def test_r10_a_window_after_a_join_is_proved(tmp_path: Path) -> None:
     """Each row of the join is in its window, also one without a partner, which comes out late in its time."""
     job = Path(shutil.copytree(WINDOWS, tmp_path / "job"))
@@ -42,6 +43,7 @@ def test_r10_a_window_after_a_join_is_proved(tmp_path: Path) -> None:
     assert sum(counts[place] for place in PLACES) == counts["input"]
 
 
+@pytest.mark.full
 def test_r12_a_deduplication_after_a_join_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(ONCE, tmp_path / "job"))
 

@@ -27,6 +27,7 @@ def test_declared_state_is_proved(tmp_path: Path) -> None:
     assert sum(counts[place] for place in PLACES) == counts["input"]
 
 
+@pytest.mark.full
 def test_r32_state_that_begins_with_a_table_is_proved_also_where_the_table_has_changed_when_the_first_batch_is_done_again(
     tmp_path: Path,
 ) -> None:
@@ -40,6 +41,7 @@ def test_r32_state_that_begins_with_a_table_is_proved_also_where_the_table_has_c
     assert min(counts["absorbed"], counts["emitted"]) > 5
 
 
+@pytest.mark.full
 @pytest.mark.service
 def test_an_executor_killed_in_the_middle_loses_and_doubles_nothing(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))

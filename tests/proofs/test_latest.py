@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/latest --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
@@ -13,6 +15,7 @@ JOB = Path(__file__).parent / "jobs" / "latest"
 STEPS = "fault-free,plan/offsets@2:after,publish/latest@2:before,commit/commits@2:before"
 
 
+@pytest.mark.full
 def test_the_newest_row_of_each_key_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

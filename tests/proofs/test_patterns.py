@@ -20,6 +20,7 @@ STEPS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["patterns_waiting", "attribution", *full("patterns")])
 def test_patterns_are_proved(name, tmp_path):
     job = Path(shutil.copytree(JOBS / name, tmp_path / "job"))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import streamproof as sp
+from full_tables import beyond
 from streamproof.errors import StreamproofError
 from streamproof.prove.events import Event, Recorded
 from streamproof.prove.subjects.pyspark.preparation import Wanted
@@ -90,7 +91,7 @@ def proved(
     return sp.prove(wanted.target, job=wanted, quick=True, batches=2, only=only, listener=listener)
 
 
-@pytest.mark.parametrize(("code", "said"), PROBLEMS.values(), ids=PROBLEMS.keys())
+@pytest.mark.parametrize(("code", "said"), beyond(8, PROBLEMS.values()), ids=PROBLEMS.keys())
 def test_a_problem_is_said(code, said, tmp_path, monkeypatch):
     with pytest.raises(StreamproofError) as problem:
         proved(code, tmp_path, monkeypatch)
@@ -139,6 +140,7 @@ def batches():
 """
 
 
+@pytest.mark.full
 def test_a_program_with_all_that_a_program_may_do_is_proved_as_it_stands(tmp_path, monkeypatch):
     """Several queries, a context and settings of its own, a module beside it, rows collected, rows read back, a checkpoint, and no end."""
     (tmp_path / "helpers.py").write_text("def loud(text):\n    return text.upper()\n")
@@ -202,6 +204,7 @@ def test_what_a_job_keeps_in_a_global_is_named_where_a_crash_takes_it(tmp_path, 
     assert "job.py line 4 keeps totals in the memory of the process" in finding["how"]
 
 
+@pytest.mark.full
 def test_a_column_that_differs_on_purpose_is_offered_to_be_left_out_and_then_the_job_is_proved(tmp_path, monkeypatch):
     (tmp_path / "bronze.py").write_text(
         "from pyspark.sql import functions as F\n\n\ndef stamped(rows):\n    return rows.withColumn('loaded_at', F.current_timestamp())\n"

@@ -192,6 +192,7 @@ def schemas_of(postgres: Postgres) -> list[str]:
         return [name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' ORDER BY 1")]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "only",
     ["publish/calls.call*@1:after+live", pytest.param("publish/calls*@1:*+live", marks=pytest.mark.full)],

@@ -45,6 +45,7 @@ def looked_into(proof: Proof) -> bool:
     return any(row["wrong"] for row in followed["rows"])
 
 
+@pytest.mark.full
 def test_a_broken_example_is_reduced_to_a_handful_of_events_that_fail_until_it_is_mended(job: Path) -> None:
     failing = prove(job, only=SCENARIO, events=600)
     assert failing.verdict == "fail"

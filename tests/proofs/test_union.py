@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/union --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "union"
@@ -14,6 +16,7 @@ JOB = Path(__file__).parent / "jobs" / "union"
 STEPS = "fault-free,totals:plan/source.1@1:after,totals:publish/totals@2:after,busiest:publish/busiest@2:after"
 
 
+@pytest.mark.full
 def test_r13_a_union_and_a_stream_that_parts_again_are_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -6,6 +6,8 @@ The whole quick plan of this job: `streamproof prove tests/proofs/jobs/windows -
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.proof import prove
 
 QUERIES = ("hops", "visits", "days", "nights", "minutes")
@@ -13,6 +15,7 @@ ONE_OF_EACH = ",".join(f"{query}:publish/{query}@2:after" for query in QUERIES)
 JOB = Path(__file__).parent / "jobs" / "windows"
 
 
+@pytest.mark.full
 def test_r11_windows_that_hop_sessions_and_days_are_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -16,6 +16,7 @@ def small(events: sp.Stream) -> sp.Outputs:
 """
 
 
+@pytest.mark.full
 def test_rules_of_a_topic_change_between_batches(small_job, kafka):
     topic = made(kafka.url)
     table = {

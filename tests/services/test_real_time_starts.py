@@ -128,6 +128,7 @@ def test_an_interval_that_is_exactly_once_goes_on_and_sends_only_what_is_new(top
     assert (account.input, account.account.emitted, account.adds_up, len(topics.rejected)) == (7, 3, True, 3)
 
 
+@pytest.mark.full
 def test_the_newest_batch_cannot_be_computed_again(topics):
     topics.bind(trigger="real-time 5 seconds")  # long enough that the run ends before an empty batch is over
     topics.send(*SENT)

@@ -93,6 +93,7 @@ def test_r4_a_batch_that_is_done_again_gives_the_same_windows_and_counts(small_j
     assert (found.account.emitted, found.account.open_state, found.expanded, found.adds_up) == (15, 5, 5, True)
 
 
+@pytest.mark.full
 def test_the_key_of_a_window_may_be_of_either_side(small_job):
     job = small_job(asked("full", by='("client", "id_right")'), bound())
     for left, right in BATCHES:
@@ -164,6 +165,7 @@ def test_r12_a_deduplication_after_a_join_remembers_by_the_watermark_that_leaves
     assert (found.account.duplicate, found.duplicates_written, found.adds_up) == (4, 4, True)
 
 
+@pytest.mark.full
 def test_duplicates_after_a_join_that_nobody_asks_for_are_counted(small_job):
     text = ONCE.format(within="1 hour").replace(", again=paid.duplicates", "")
     job = small_job(text, Binding(sinks={"paid": "parquet", "late": "json"}, tables={"source.others": OTHERS}))
@@ -180,6 +182,7 @@ def test_duplicates_after_a_join_that_nobody_asks_for_are_counted(small_job):
     assert found.adds_up
 
 
+@pytest.mark.full
 def test_a_window_after_a_deduplication_after_a_join(small_job):
     text = ONCE.format(within="1 hour").replace(
         "    return sp.Outputs(paid=paid, again=paid.duplicates, late=paid.late_right)",
@@ -196,6 +199,7 @@ def test_a_window_after_a_deduplication_after_a_join(small_job):
     assert sorted((row["n"], list(row["keys"])) for row in job.rows("paid")) == [(1, ["c"]), (1, ["d"]), (3, ["a", "b"])]
 
 
+@pytest.mark.full
 def test_rows_that_a_lookup_before_the_join_found_none_for_are_no_rows_of_the_join(small_job):
     text = asked("left").replace("events.join(others,", 'events.lookup("prices", on="client").join(others,')
     job = small_job(

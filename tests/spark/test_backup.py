@@ -76,6 +76,7 @@ def test_a_job_that_backs_itself_up_goes_on_from_there_as_if_nothing_had_been(sm
     assert outcome(job) == expected
 
 
+@pytest.mark.full
 def test_a_job_whose_checkpoint_was_destroyed_goes_on_from_its_backup_as_if_nothing_had_been(small_job, tmp_path, expected):
     job, to = small_job(DEDUPLICATED, BINDING), tmp_path / "backup"
     fed(job, 0, 1)
@@ -122,6 +123,7 @@ def test_without_the_plans_the_job_stops_before_it_publishes_anything(small_job,
     assert job.rows("sums") == before
 
 
+@pytest.mark.full
 def test_a_run_that_dies_among_these_batches_goes_on_with_the_next(small_job, tmp_path, expected, monkeypatch):
     job, to = small_job(DEDUPLICATED, BINDING), tmp_path / "backup"
     fed(job, 0)
@@ -146,6 +148,7 @@ def test_a_run_that_dies_among_these_batches_goes_on_with_the_next(small_job, tm
     assert outcome(job) == expected
 
 
+@pytest.mark.full
 def test_recover_takes_the_plans_of_all_batches_along(small_job, tmp_path, expected):
     job = small_job(DEDUPLICATED, BINDING)
     fed(job, 0, 1, 2, 3, 4)

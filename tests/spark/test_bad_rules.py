@@ -121,6 +121,7 @@ def test_where_a_table_of_rules_cannot_be_read_again_the_former_version_stays(sm
     assert result.accounts[0].adds_up
 
 
+@pytest.mark.full
 def test_r32_the_rules_that_a_batch_gets_are_those_that_were_checked(small_job, monkeypatch):
     job = small_job(JOB, of_files({key: value for key, value in PARQUET.items() if key != "refresh"}))
     written(job, ("big", "v > 5"))

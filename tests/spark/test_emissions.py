@@ -157,6 +157,7 @@ def test_r30_rows_that_an_earlier_version_has_put_together_are_read(small_job, m
     assert every_row(job) == [("a", 0, 0, 3)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("lost", ["commits/{}", *full("commits/{} _streamproof/manifests/{}")])
 def test_r4_a_batch_that_runs_again_gives_the_same_rows_and_waits_for_the_same(small_job, lost):
     job = small_job(job_of("corrections"), BOUND)
@@ -231,6 +232,7 @@ def test_r25_another_emission_or_lateness_on_an_old_checkpoint_is_refused(small_
         assert said in job.stopped(PlanChanged, accept_lateness=True).message
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("emit", ["early", *full("corrections")])
 def test_as_a_batch_each_window_has_one_row_and_it_is_the_first(small_job, spark, emit):
     job = small_job(job_of(emit), BOUND)

@@ -68,6 +68,7 @@ def test_open_windows_and_remembered_keys_of_ours_now_and_as_of_an_older_batch(s
     assert contents(checkpoint) == before
 
 
+@pytest.mark.full
 def test_both_sides_of_a_join_of_ours(small_job):
     job = small_job(joined(), bound())
     job.feed([event("l1", 1), event("l2", 2, client="b")])
@@ -122,6 +123,7 @@ def test_windows_of_a_plain_job(spark):
     assert len(table.rows(4)) == 4
 
 
+@pytest.mark.full
 def test_variables_and_timers_of_a_checkpoint_that_lies_elsewhere(spark, tmp_path):
     """`transformWithState` writes down the whole path of its schema, and this checkpoint was written in another place."""
     folder = tmp_path / "a place"
@@ -216,6 +218,7 @@ def test_a_start_goes_on_from_a_copy_that_was_recovered_and_publishes_nothing_tw
     assert sp.inspect(checkpoint).verify().problems == ()
 
 
+@pytest.mark.full
 def test_a_plain_job_goes_on_from_a_copy_that_was_recovered(spark, tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()

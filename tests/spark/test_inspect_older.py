@@ -3,6 +3,7 @@
 import pytest
 
 import streamproof as sp
+from full_tables import beyond
 from streamproof.errors import TornCheckpoint
 from unit.checkpoint.written import contents
 from versions.inspected import differs
@@ -10,7 +11,7 @@ from versions.states import KINDS
 from versions.stored import AT_MOST, FOLDER, STORED, unpacked
 
 
-@pytest.mark.parametrize(("version", "kind", "store"), STORED, ids="-".join)
+@pytest.mark.parametrize(("version", "kind", "store"), beyond(4, STORED), ids="-".join)
 def test_state_of_an_older_spark(version, kind, store, spark, tmp_path):
     checkpoint = unpacked(version, kind, store, tmp_path)
     before = contents(checkpoint)

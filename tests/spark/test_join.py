@@ -148,6 +148,7 @@ def test_r4_a_batch_that_is_done_again_gives_the_same_rows_and_counts(small_job,
     assert (account.emitted, account.open_state, account.late, account.unmatched, found.adds_up) == (9, 3, 2, 3, True)
 
 
+@pytest.mark.full
 def test_a_batch_of_all_there_is_gives_the_same_pairs(small_job, tmp_path):
     job = small_job(asked(how="left", sides="unknown=paid.unmatched_right"), bound("paid", "unknown"))
     for left, right in BATCHES:

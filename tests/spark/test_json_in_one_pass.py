@@ -2,13 +2,14 @@
 
 import pytest
 
+from full_tables import full
 from json_lines.compared import compared
 from json_lines.lines import lines
 
 LINES = 50_000
 
 
-@pytest.mark.parametrize(("seed", "zone", "lenient"), [(1, "UTC", False), (2, "America/New_York", True)])
+@pytest.mark.parametrize(("seed", "zone", "lenient"), [(1, "UTC", False), *full((2, "America/New_York", True))])
 def test_a_line_is_what_it_is_by_sparks_parser(spark, seed, zone, lenient):
     found = compared(spark, lines(seed, LINES), zone=zone, lenient=lenient)
 

@@ -250,6 +250,7 @@ def test_bytes_that_are_no_utf8_and_old_days_stay_as_they_are(small_job, spark):
     ]
 
 
+@pytest.mark.full
 def test_as_a_batch_all_rows_of_a_key_are_in_one_order(small_job, spark):
     job = small_job(asked(), BOUND)
     for rows in BATCHES:

@@ -140,6 +140,7 @@ def test_r25_state_that_has_begun_without_a_table_does_not_begin_with_one(small_
         job.run()
 
 
+@pytest.mark.full
 def test_a_batch_run_begins_with_the_same_rows(small_job, spark):
     job = small_job(FOREVER, bound())
     counts(job, COUNTS)

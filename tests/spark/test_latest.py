@@ -126,6 +126,7 @@ def test_an_order_and_none_are_in_the_state_as_they_are_compared(small_job, spar
     assert held(job, spark) == {"a": (kept, at(0)), "f": (None, at(2))}
 
 
+@pytest.mark.full
 def test_bytes_that_are_no_utf8_stay_as_they_are(small_job, spark):
     """Parquet files have such texts, and Java's own strings lose them."""
     job = small_job(
@@ -150,6 +151,7 @@ def test_bytes_that_are_no_utf8_stay_as_they_are(small_job, spark):
     assert sorted(map(tuple, found.collect())) == [("e1", "FF41", "FE", "80"), ("e2", "FD41", None, None)]
 
 
+@pytest.mark.full
 def test_r8_a_row_comes_once_however_the_process_dies(small_job):
     job = small_job(asked(key='"id"'), BOUND)
     for begin in range(4):
@@ -190,6 +192,7 @@ def test_a_column_that_has_no_order_is_refused(small_job):
     assert "the column is array<int>" in job.stopped(JobDefinitionError).message
 
 
+@pytest.mark.full
 def test_as_a_batch_each_key_has_its_newest_row(small_job, spark):
     job = small_job(asked(), BOUND)
     for rows in BATCHES:

@@ -83,6 +83,7 @@ def test_a_row_gets_the_columns_of_its_key_and_one_without_a_row_leaves(small_jo
     assert versions(job) == [pinned(job, 0)] == [job.manifest(0).fingerprint.tables["prices"]]
 
 
+@pytest.mark.full
 def test_by_a_left_lookup_all_rows_go_on_and_an_unreturned_side_has_a_place_of_its_own(small_job):
     left = small_job(JOB.format(more=', how="left"', outputs=""), bound(sinks={"kept": "parquet"}), folder="left")
     inner = small_job(JOB.format(more="", outputs=""), bound(sinks={"kept": "parquet"}), folder="inner")
@@ -165,6 +166,7 @@ def test_r32_it_is_fixed_before_the_work_so_that_an_attempt_of_which_nothing_is_
     assert shown(job) == {"1": 1.0}
 
 
+@pytest.mark.full
 def test_r32_a_replay_of_the_newest_batch_uses_its_version_also_where_only_the_manifest_names_it(small_job):
     job = small_job(INNER, bound())
     prices(job, {"a": 1.0})
@@ -364,6 +366,7 @@ def test_a_validity_that_is_not_there_is_refused(small_job):
     assert "names the column til for the validity" in job.stopped(ConfigurationError).message
 
 
+@pytest.mark.full
 def test_a_window_by_a_column_of_the_table_after_two_lookups_and_a_requirement(small_job):
     text = """
 @sp.job
@@ -410,6 +413,7 @@ def test_a_small_table_is_sent_to_every_task_and_a_large_one_is_not(small_job, s
     assert join in newest_plan(job.spark)
 
 
+@pytest.mark.full
 def test_a_table_of_csv_and_one_without_rows(small_job):
     table = {**PRICES, "format": "csv", "schema": "client string, price decimal(10,2), since date"}
     job = small_job(INNER, bound(table))
@@ -484,6 +488,7 @@ def test_versions_that_nothing_names_any_more_are_removed(small_job, monkeypatch
     assert {pinned(job, 3), pinned(job, 4)} <= set(versions(job))
 
 
+@pytest.mark.full
 def test_a_bounded_run_uses_the_table_as_it_is(small_job):
     job = small_job(INNER, bound())
     prices(job, {"a": 1.5})

@@ -161,6 +161,7 @@ def test_an_order_that_is_none_is_refused_with_what_is_one(small_job):
     assert job.stopped(JobDefinitionError).message == "deduplicate(order_by='all'): the column is array<double>."
 
 
+@pytest.mark.full
 def test_as_a_batch_the_same_rows_stay(small_job, spark):
     job = small_job(asked(), BOUND)
     job.feed(COPIES)

@@ -64,6 +64,7 @@ def test_the_path_says_more_than_the_record(small_job: Callable[..., SmallJob]) 
     assert said(job) == {"a": ("2026-03-02", 7, "own"), "b": ("2025-01-01", 23, "own"), "c": (None, None, None)}
 
 
+@pytest.mark.full
 def test_a_layout_that_appears_while_the_job_runs_stops_it_and_the_next_start_reads_it(small_job: Callable[..., SmallJob]) -> None:
     job = placed(small_job, "json")
     write(job.folder / "data/date=2026-03-02/a.json", [event("a", 0)])

@@ -134,6 +134,7 @@ def test_patterns_that_give_a_row_with_each_record(small_job, given):
     assert [(row["id"], row["reason"]) for row in job.rows("rejected")] == [("no key", "key client (is null)")]
 
 
+@pytest.mark.full
 def test_patterns_that_wait_for_the_watermark(small_job, given):
     job = fed(small_job, WAITING, "whole", "silent", "pairs", "missing", "last", "first", "alone", "ordered", "gaps", "late")
     given = given.cache()

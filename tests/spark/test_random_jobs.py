@@ -1,14 +1,15 @@
-"""Twenty random jobs on Spark and in the twin; `make random-jobs SEEDS=500` runs more."""
+"""Random jobs on Spark and in the twin, six in every run and twenty in the full tables; `make random-jobs SEEDS=500` runs more."""
 
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from full_tables import full
 from random_jobs.__main__ import compared
 from random_jobs.jobs import random_job
 
-SEEDS = range(20)
+SEEDS = [*range(6), *full(*range(6, 20))]
 
 
 @pytest.mark.parametrize("number", SEEDS)

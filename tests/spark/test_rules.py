@@ -125,6 +125,7 @@ def test_a_rule_that_is_none_is_rejected_and_the_former_one_stays(small_job, con
     ]
 
 
+@pytest.mark.full
 def test_at_a_start_too_the_newest_rule_that_can_be_read_counts(small_job):
     job = small_job(JOB, bound())
     limits = Limits(job)

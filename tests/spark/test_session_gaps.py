@@ -162,6 +162,7 @@ def test_r25_another_column_or_bound_of_the_gap_is_another_state(small_job) -> N
         assert what in job.stopped(PlanChanged).message
 
 
+@pytest.mark.full
 def test_as_a_batch_the_same_events_are_rejected_and_the_same_sessions_come_out(small_job, spark: SparkSession) -> None:
     job = small_job(JOB, BOUND)
     job.feed([event("a", 0, 30.0), event("x", 1, 0.0), event("b", 30, 2.0)])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from pyspark.sql import functions as F
 
+from full_tables import full
 from spark.small_job import WINDOWED, SmallJob, event
 from streamproof.errors import JobDefinitionError
 from streamproof.runtime.watching.events import HotKey
@@ -53,7 +54,7 @@ def outcome(job: SmallJob, result) -> tuple:
 
 @pytest.mark.parametrize(
     ("window", "emit"),
-    [(TUMBLING, "final"), (HOPPING, "early"), (SESSION, "final"), (CUT, "final")],
+    [(TUMBLING, "final"), *full((HOPPING, "early")), (SESSION, "final"), *full((CUT, "final"))],
     ids=["tumbling", "hopping", "session", "cut"],
 )
 def test_the_same_rows_and_the_same_account(small_job, window, emit):
@@ -96,6 +97,7 @@ def one_by_one(job: SmallJob, *spreads: int | None) -> tuple:
     return outcome(job, job.run())
 
 
+@pytest.mark.full
 def test_it_comes_and_goes_on_a_checkpoint_that_is_there(small_job):
     """The state is the same: one of each window and key."""
     plain = one_by_one(small_job(job_of(SESSION), BOUND, folder="plain"), None, None, None)

@@ -93,6 +93,7 @@ def test_r13_each_source_has_its_watermark_and_the_least_counts_also_behind_a_re
     assert result.accounts[0].adds_up
 
 
+@pytest.mark.full
 def test_r13_a_quiet_source_does_not_hold_the_watermark_for_ever_and_comes_back(small_job):
     quiet = {**OTHERS["event_time"], "idle_after": "0 seconds"}
     job = small_job(UNION.format(chain=TUMBLING), bound(event_time=quiet))
