@@ -10,6 +10,7 @@ from streamproof.runtime.journal.losses import Losses
 from streamproof.runtime.real_time import unaccounted
 from streamproof.runtime.recovery import mending
 from streamproof.runtime.recovery.dropped_outputs import require_outputs_kept
+from streamproof.runtime.recovery.left_checksums import remove_left_checksums
 from streamproof.runtime.rows.parking import Parking
 from streamproof.runtime.start.validate import Validated
 
@@ -53,6 +54,7 @@ def recover(valid: Validated) -> Recovered:
         parking.require_whole(committed)
         parking.remove_orphans()
     mending.remove_orphans(storage, manifests, sinks, publisher.open_batches, publisher.unseen)
+    remove_left_checksums(manifests.checkpoint)
     return Recovered(publisher, losses, parking)
 
 

@@ -63,6 +63,11 @@ public class ForklessFileSystem extends RawLocalFileSystem {
     return URI.create("file:///");
   }
 
+  /** Hadoop makes the name of a checksum into a path, where the part before a colon would be a scheme: such a file could not be opened. */
+  static Path checksumOf(Path file) {
+    return new Path(file.getParent(), new Path(null, null, "." + file.getName() + ".crc"));
+  }
+
   /** For {@code spark.hadoop.fs.file.impl}: Hadoop insists on a {@link LocalFileSystem}, with its checksums, for this scheme. */
   public static class WithChecksums extends LocalFileSystem {
     public WithChecksums() {
@@ -83,10 +88,9 @@ public class ForklessFileSystem extends RawLocalFileSystem {
       return Globs.found(this, pattern, filter);
     }
 
-    /** Hadoop makes the name of a checksum into a path, where the part before a colon would be a scheme: such a file could not be opened. */
     @Override
     public Path getChecksumFile(Path file) {
-      return new Path(file.getParent(), new Path(null, null, "." + file.getName() + ".crc"));
+      return checksumOf(file);
     }
   }
 }

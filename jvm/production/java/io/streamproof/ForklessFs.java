@@ -4,21 +4,43 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.ChecksumFs;
 import org.apache.hadoop.fs.DelegateToFileSystem;
+import org.apache.hadoop.fs.Path;
 
-/** {@link ForklessFileSystem} behind {@code FileContext}, for {@code spark.hadoop.fs.AbstractFileSystem.file.impl}. */
-public final class ForklessFs extends DelegateToFileSystem {
+/**
+ * {@link ForklessFileSystem} with its checksums behind {@code FileContext}, for {@code spark.hadoop.fs.AbstractFileSystem.file.impl}.
+ *
+ * <p>Spark writes some files of a checkpoint through {@code FileSystem} and removes them through {@code FileContext}: if only one of the two
+ * knew checksums, each such file would leave its checksum behind.
+ */
+public class ForklessFs extends ChecksumFs {
   public ForklessFs(URI uri, Configuration configuration) throws IOException, URISyntaxException {
-    super(uri, new ForklessFileSystem(), configuration, "file", false);
+    this(uri, configuration, new ForklessFileSystem());
+  }
+
+  protected ForklessFs(URI uri, Configuration configuration, ForklessFileSystem files) throws IOException, URISyntaxException {
+    super(new WithoutChecksums(uri, configuration, files));
   }
 
   @Override
-  public int getUriDefaultPort() {
-    return -1;
+  public Path getChecksumFile(Path file) {
+    return ForklessFileSystem.checksumOf(file);
   }
 
-  @Override
-  public boolean isValidName(String source) {
-    return true;
+  private static final class WithoutChecksums extends DelegateToFileSystem {
+    WithoutChecksums(URI uri, Configuration configuration, ForklessFileSystem files) throws IOException, URISyntaxException {
+      super(uri, files, configuration, "file", false);
+    }
+
+    @Override
+    public int getUriDefaultPort() {
+      return -1;
+    }
+
+    @Override
+    public boolean isValidName(String source) {
+      return true;
+    }
   }
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from streamproof.checkpoint.logs import SourceFile, files_of_batch, parse_offsets, source_entries
+from streamproof.checkpoint.logs import SourceFile, files_of_batch, log_number, parse_offsets, source_entries
 from streamproof.prove.artifacts.row_files import rows_of
 from streamproof.prove.record.binding import CHECKPOINT, OUT
 from streamproof.prove.subjects.pyspark.delta_log import LOG, NotReadHere, UnreadableTable, files_of
@@ -161,7 +161,7 @@ def _abandoned(query: str, folder: Path, identity: Identity) -> Iterator[Abandon
 def _batches(checkpoint: Path) -> Iterator[Batch]:
     folders = sorted((int(source.name), source) for source in (checkpoint / "sources").glob("*") if source.name.isdigit())
     entries = {
-        number: source_entries({path.name: path.read_text() for path in source.iterdir() if path.is_file()})
+        number: source_entries({path.name: path.read_text() for path in source.iterdir() if log_number(path.name) is not None})
         for number, source in folders
     }
     names = _names(entries)

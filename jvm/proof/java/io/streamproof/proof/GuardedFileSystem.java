@@ -1,6 +1,7 @@
 package io.streamproof.proof;
 
 import io.streamproof.ForklessFileSystem;
+import io.streamproof.ForklessFs;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.URI;
@@ -9,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -140,19 +140,9 @@ public class GuardedFileSystem extends ForklessFileSystem {
   }
 
   /** The same behind {@code FileContext}, for {@code spark.hadoop.fs.AbstractFileSystem.file.impl}. */
-  public static final class Behind extends DelegateToFileSystem {
+  public static final class Behind extends ForklessFs {
     public Behind(URI uri, Configuration configuration) throws IOException, URISyntaxException {
-      super(uri, new GuardedFileSystem(), configuration, "file", false);
-    }
-
-    @Override
-    public int getUriDefaultPort() {
-      return -1;
-    }
-
-    @Override
-    public boolean isValidName(String source) {
-      return true;
+      super(uri, configuration, new GuardedFileSystem());
     }
   }
 }

@@ -1,0 +1,92 @@
+"""Our local file system leaves on the disk what Hadoop's own leaves: each file has its checksum, and none outlives its file."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from spark.small_job import SUMS, WINDOWED, Binding, event
+from streamproof.runtime.spark.session import process_settings
+
+HADOOPS = {
+    "fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem",
+    "fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.LocalFs",
+}
+OURS = {
+    key.removeprefix("spark.hadoop."): value
+    for key, value in process_settings({"spark.master": "local[2]"}, []).items()
+    if key.removeprefix("spark.hadoop.") in HADOOPS
+}
+
+
+class Disk:
+    """Both ways to a folder: `FileSystem`, and Spark's manager of checkpoint files by `FileContext`."""
+
+    def __init__(self, spark: SparkSession, folder: Path, classes: Mapping[str, str]) -> None:
+        self.folder, self._jvm = folder, spark._jvm
+        hadoop = self._jvm.org.apache.hadoop
+        configuration = hadoop.conf.Configuration(spark.sparkContext._jsc.hadoopConfiguration())
+        for key, value in classes.items():
+            configuration.set(key, value)
+        configuration.setBoolean("fs.file.impl.disable.cache", True)
+        self.system = hadoop.fs.FileSystem.newInstance(self.path("").toUri(), configuration)
+        checkpointing = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
+        self.manager = checkpointing.FileContextBasedCheckpointFileManager(self.path(""), configuration)
+
+    def path(self, name: str):
+        return self._jvm.org.apache.hadoop.fs.Path(f"file://{self.folder}/{name}")
+
+    def copied(self, name: str) -> None:
+        """As Spark copies the files of RocksDB."""
+        local = self.folder.parent / f"local-{name}"
+        local.write_text(name)
+        self.system.copyFromLocalFile(self._jvm.org.apache.hadoop.fs.Path(str(local)), self.path(name))
+
+    def made(self, name: str, text: str) -> None:
+        """As Spark writes its logs, and the versions of a state."""
+        out = self.manager.createAtomic(self.path(name), True)
+        out.write(bytearray(text.encode()))
+        out.close()
+
+    def read(self, name: str) -> str:
+        stream = self.manager.open(self.path(name))
+        try:
+            return bytes(stream.readAllBytes()).decode()
+        finally:
+            stream.close()
+
+    def names(self) -> list[str]:
+        return sorted(file.name for file in self.folder.iterdir())
+
+
+@pytest.fixture(params=["ours", "Hadoop's"])
+def disk(request, spark, tmp_path) -> Disk:
+    (tmp_path / "files").mkdir()
+    return Disk(spark, tmp_path / "files", OURS if request.param == "ours" else HADOOPS)
+
+
+def test_a_checksum_stands_beside_each_file_and_goes_with_it(disk):
+    disk.copied("1.sst")
+    disk.copied("2.sst")
+    disk.made("1.zip", "one")
+    disk.made("1.zip", "one again")
+    disk.manager.delete(disk.path("1.sst"))
+
+    assert disk.names() == [".1.zip.crc", ".2.sst.crc", "1.zip", "2.sst"]
+    assert disk.read("1.zip") == "one again"
+
+
+def test_a_job_leaves_no_checksum_whose_file_is_gone(small_job):
+    forgets = {"spark.sql.streaming.minBatchesToRetain": "2", "spark.sql.streaming.stateStore.maintenanceInterval": "200ms"}
+    job = small_job(SUMS, Binding(sinks=WINDOWED.sinks, spark=forgets))
+    for batch in range(12):
+        job.feed([event(f"e{batch}", 40 * batch)])
+    job.run()
+
+    files = {file for file in (job.folder / "checkpoint").rglob("*") if file.is_file()}
+    checksums = {file for file in files if file.name.startswith(".") and file.suffix == ".crc"}
+    assert [file for file in checksums if file.with_name(file.name[1:-4]) not in files] == []
+    logs = [file for file in files - checksums if file.parent.name in {"offsets", "commits"}]
+    assert len(logs) < 2 * 12, "Spark has removed none, so that nothing was tried"
+    assert [file for file in logs if file.with_name(f".{file.name}.crc") not in checksums] == []
