@@ -1,12 +1,15 @@
 """What it costs to be watched: a job with its live page open in a reader and its metrics scraped, against the same job with nobody looking.
 
+    python -m benchmarks.watched                                                 twelve pairs of 48 million events, from three processes
+    python -m benchmarks.watched --events 20000 --processes 1 --pairs 2          whether it runs through, in a minute: no measurement
+
 Medians of the ratios of pairs from several processes, as in `time_per_event`; and what a batch of 20 events takes longer. The reader takes each
 picture as a browser does, and the metrics are asked for every second, from this process too: it is the dearer way.
 """
 
+import argparse
 import json
 import statistics
-import sys
 import tempfile
 import threading
 import urllib.request
@@ -21,6 +24,7 @@ from benchmarks.time_per_event import (
     BATCHES,
     EVENTS,
     FILES,
+    PAIRS,
     SETTINGS,
     Seconds,
     in_turns,
@@ -65,25 +69,37 @@ def watching() -> Iterator[Start]:
         over.set()
 
 
-def measured_here(spark: SparkSession, events: int) -> list[Seconds]:
+def measured_here(spark: SparkSession, events: int, pairs: int) -> list[Seconds]:
     """The pairs of one process."""
     with tempfile.TemporaryDirectory() as base, watching() as start:
         source = written(spark, Path(base) / "in", "parquet", events)
-        return in_turns(ours(spark, source, AGGREGATED, "window", start=start), ours(spark, source, AGGREGATED, "window"))
+        return in_turns(ours(spark, source, AGGREGATED, "window", start=start), ours(spark, source, AGGREGATED, "window"), pairs)
 
 
 def main() -> None:
-    if len(sys.argv) == 2:  # one of the processes
+    asked = argparse.ArgumentParser(prog="python -m benchmarks.watched")
+    asked.add_argument("--events", type=int, default=EVENTS["window"], help="of each run; fewer say less")
+    asked.add_argument("--processes", type=int, default=PROCESSES)
+    asked.add_argument("--pairs", type=int, default=PAIRS, help="in each process, at least two in all")
+    asked.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = asked.parse_args()
+    if given.here:  # one of the processes
         spark = start_session("benchmark", SETTINGS, proof=True)
         spark.sparkContext.setLogLevel("OFF")
-        print(json.dumps(measured_here(spark, int(sys.argv[1]))))
+        print(json.dumps(measured_here(spark, given.events, given.pairs)))
         return
-    found = of_processes("watched", [str(EVENTS["window"])], PROCESSES)
+    if given.processes * given.pairs < 2:
+        asked.error("at least two pairs in all: a median has to be of something")
+
+    def pairs_of(events: int) -> list[Seconds]:
+        return of_processes("watched", ["--here", "--events", str(events), "--pairs", str(given.pairs)], given.processes)
+
+    found = pairs_of(given.events)
     low, ratio, high = statistics.quantiles((mine / theirs for mine, theirs in found), n=4)
     print(
         f"watched against not watched   ratio {ratio:.3f} (at most {LIMIT}), half of the pairs {low:.2f} to {high:.2f}", flush=True
     )
-    found = of_processes("watched", [str(SMALL)], PROCESSES)
+    found = pairs_of(SMALL)
     longer = statistics.median((mine - theirs) * 1_000 / BATCHES for mine, theirs in found)
     print(f"a batch of 20 events          {longer:.1f} ms longer (at most {LIMIT_MS})", flush=True)
 

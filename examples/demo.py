@@ -2,14 +2,17 @@
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from demo_page import board_of, picture
 from rich.console import Console
 
 import streamproof as sp
+from streamproof.cli.prove_screen import Told
 from streamproof.progress import progress_on
+from streamproof.prove.events import Event
 from streamproof.report.terminal import print_summary
 
 EXAMPLES = Path(__file__).parent.relative_to(Path.cwd()) if Path(__file__).is_relative_to(Path.cwd()) else Path(__file__).parent
@@ -40,7 +43,8 @@ def main() -> int:
     console.print("  here        the command of a checkout is .venv/bin/streamproof")
     console.rule("2 of 2: no mistake")
     console.print(f"The same job with the sink as shipped. {said}")
-    green = proved(console, EXAMPLES / "risk_exposure", REPORTS, **options)
+    board = board_of(EXAMPLES / "risk_exposure")
+    green = proved(console, EXAMPLES / "risk_exposure", REPORTS, board, **options)
     console.rule()
     if red.verdict != "fail" or green.verdict != "pass":
         console.print(f"The demo did not go as it should: the mistake was {red.verdict}, the correct job {green.verdict}.")
@@ -48,17 +52,19 @@ def main() -> int:
     console.print(
         f"The mistake was caught, the correct job passed. Look at {REPORTS / 'report.html'} and {REPORTS / 'mistake' / 'report.html'}."
     )
-    console.print("Look at the crash points while they fill up, on http://127.0.0.1:9465 in a browser:")
+    console.print(f"This proof as a page in a browser shows it: {picture(board, green, REPORTS / 'live-page.png')}")
+    console.print("To look at such a page while it fills up, start one of these and open http://127.0.0.1:9465:")
     console.print(f"  .venv/bin/streamproof prove {EXAMPLES / 'risk_exposure'} --quick --live 9465")
+    console.print(f"  .venv/bin/streamproof run {EXAMPLES / 'risk_exposure'} --live 9465")
     console.print("Next, a job of your own:")
     console.print("  .venv/bin/streamproof init my_job && .venv/bin/streamproof prove my_job")
     return 0
 
 
-def proved(console: Console, job: Path, report: Path, **options: Any) -> sp.Proof:
+def proved(console: Console, job: Path, report: Path, *listeners: Callable[[Event], None], **options: Any) -> sp.Proof:
     """One proof with its progress and summary on the console; `options` are those of `sp.prove`."""
     with progress_on(console) as progress:
-        proof = sp.prove(job, report=report, listener=progress, **options)
+        proof = sp.prove(job, report=report, listener=Told(progress, *listeners), **options)
     console.print()
     print_summary(proof.report, console, where=str(report / "report.html"))
     return proof

@@ -17,6 +17,7 @@ import streamproof as sp
 from benchmarks.nexmark.generator import Input
 from benchmarks.nexmark.queries import q8, q9
 from benchmarks.nexmark.queries.days import LEVELS
+from benchmarks.nexmark.queries.q4 import LONGEST
 from benchmarks.nexmark.query import LAG, Query
 from streamproof.core.clock import to_micros
 
@@ -153,6 +154,29 @@ def _won(row: Row) -> Row:
     return {**{name: row[name] for name in names}, "bid_dateTime": to_micros(row["bid_dateTime"])}
 
 
+def _finals(row: Row, *more: str) -> list[tuple[Any, ...]]:
+    """Of each auction in a window what `more` names, its number, and the highest price while it was open; null where none was bid then."""
+    found: dict[tuple[Any, ...], int | None] = {}
+    for one in row["rows"]:
+        key, price = (
+            (*(one[name] for name in more), one["auction"]),
+            one["price"] if one["dateTime_right"] <= one["expires"] else None,
+        )
+        found[key] = max((each for each in (found.get(key), price) if each is not None), default=None)
+    return [(*key, price) for key, price in found.items()]
+
+
+def _average(row: Row) -> Row:
+    prices = [price for *_, price in _finals(row) if price is not None]
+    return {**_window(row, "category"), "average": sum(prices) / len(prices) if prices else None}
+
+
+def _of_the_last_ten(row: Row) -> Row:
+    prices = [price for *_, price in sorted(one for one in _finals(row, "expires") if one[-1] is not None)]
+    tens = [prices[max(0, number - 9) : number + 1] for number in range(len(prices))]
+    return {"seller": row["seller"], "averages": tuple(sum(ten) / len(ten) for ten in tens)}
+
+
 def _named(*names: str) -> Callable[[Row], Row]:
     return lambda row: {name: row[name] for name in names}
 
@@ -167,6 +191,21 @@ def _q5(bids: sp.Stream) -> sp.Stream:
     return counts.window(sp.tumbling("2 seconds")).aggregate(num=F.max("num"))
 
 
+def _winning(length: str, key: str) -> Callable[[sp.Stream, sp.Stream], sp.Stream]:
+    """The winning bids of auctions by a column of theirs, in windows of the time when these began."""
+
+    def steps(auctions: sp.Stream, bids: sp.Stream) -> sp.Stream:
+        met = auctions.join(bids, on="auction", between=("0 seconds", LONGEST))
+        won = met.window(sp.tumbling(length), by=("auction", key)).aggregate(n=F.count("*"))
+        return won.window(sp.tumbling(length), by=key).aggregate(n=F.count("*"))
+
+    return steps
+
+
+def _as_left(rows: DataFrame) -> DataFrame:
+    return rows.withColumnRenamed("id", "auction")
+
+
 def _q20(auctions: sp.Stream, bids: sp.Stream) -> sp.Stream:
     return auctions.filter("category = 10", name="1").join(bids, on="auction", between=("-10 seconds", "1 minute"))
 
@@ -177,6 +216,8 @@ DISTINCT = ("bidder", "auction")
 
 TWINS: Mapping[str, Twin] = {
     "q3": Twin(_q3, _named("name", "city", "state", "id"), before={"persons": lambda rows: rows.withColumnRenamed("id", "seller")}),
+    "q4": Twin(_winning("1 minute", "category"), _average, _START, {"auctions": _as_left}),
+    "q6": Twin(_winning("1 day", "seller"), _of_the_last_ten, before={"auctions": _as_left}),
     "q5": Twin(_q5, _hot_items, _START),
     "q7": Twin(lambda bids: bids.window(sp.tumbling("10 seconds")).aggregate(n=F.count("*")), _highest, _START),
     "q8": Twin(
@@ -208,7 +249,7 @@ TWINS: Mapping[str, Twin] = {
         _top,
         {**_START, "prices": "transform(top, one -> one.price)"},
     ),
-    "q20": Twin(_q20, _named(*_OF_JOINS), before={"auctions": lambda rows: rows.withColumnRenamed("id", "auction")}),
+    "q20": Twin(_q20, _named(*_OF_JOINS), before={"auctions": _as_left}),
     "q9": Twin(q9.won, _won, {"bid_dateTime": "unix_micros(bid_dateTime)"}, {"auctions": q9.as_auctions, "bids": q9.as_offers}),
 }
 """By query; the other ones have no state, and the model says nothing of transforms."""

@@ -14,6 +14,7 @@ StreamproofError                [error]
 ├── RegistryError               [registry]                 a schema registry refuses us
 │   └── RegistryUnavailable     [registry-unavailable]     it does not answer; exit code 75
 ├── JvmGone                     [jvm-gone]                 the JVM was ended, or ended; exit code 75
+├── EndedFromOutside            [ended-from-outside]       something else has stopped a query that was to go on; exit code 75
 ├── CheckpointError             [checkpoint]               checkpoint and outputs contradict each other
 │   ├── OutputInUse             [output-in-use]            the output belongs to another incarnation (R1)
 │   ├── WrongCheckpoint         [wrong-checkpoint]         the checkpoint belongs to another job or query (R1)
@@ -166,6 +167,13 @@ class JvmGone(StreamproofError):
     """The JVM was ended, or ended: it was killed, or ran out of memory."""
 
     code = "jvm-gone"
+    exit_code = TRY_AGAIN
+
+
+class EndedFromOutside(StreamproofError):
+    """A query that goes on until it is told to end has ended without an error: something other than this run has stopped it."""
+
+    code = "ended-from-outside"
     exit_code = TRY_AGAIN
 
 

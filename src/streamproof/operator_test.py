@@ -17,7 +17,7 @@ from streamproof.prove.oracle.arrived import Arrived, plain
 from streamproof.prove.oracle.asked import AskedTime
 from streamproof.prove.oracle.model import Tree
 from streamproof.prove.oracle.query import Query, query_asked
-from streamproof.prove.oracle.rows import Row
+from streamproof.prove.oracle.rows import Row, WindowContents
 from streamproof.prove.oracle.tables import HoldsRules, LooksUp, PlainTable
 from streamproof.prove.oracle.trace import apart
 from streamproof.prove.subjects.job.calls import AskedStream, stream_of, streams_in, written_down
@@ -151,7 +151,7 @@ class OperatorTest:
         windows = {
             (*key, _instant(start)): {
                 "window_end": _instant(contents.end_us),
-                "rows": [self._of(apart(name)) for name in contents.members],
+                "rows": self._inside(contents),
             }
             for (key, start), contents in held.groups.items()
         }
@@ -198,11 +198,16 @@ class OperatorTest:
             (key, start), contents = row.group.key, row.group.contents
             named = dict(zip(self._query.grouped.by if self._query.grouped else (), key, strict=True))
             bounds = {"window_start": _instant(start), "window_end": _instant(contents.end_us)}
-            members = (
-                contents.traces if self._query.pairs is None else contents.members
-            )  # a window of windows shows the records in it
-            return {**named, **bounds, "rows": [self._of(apart(name)) for name in members]}
+            return {**named, **bounds, "rows": self._inside(contents)}
         return _shown(row.values) if self._query.output.twin.makes else self._of(row.traces)
+
+    def _inside(self, contents: WindowContents) -> list[Shown]:
+        """What is in a window: the records, or the rows of a join; of a window of windows those of all that went into it."""
+        if self._query.pairs is None:
+            return [self._of(apart(name)) for name in contents.traces]
+        if contents.parts:
+            return [one for _, part in contents.parts for one in self._inside(part)]
+        return [self._of(apart(name)) for name in contents.members]
 
     def _of(self, traces: Sequence[str]) -> Shown:
         """A row by the traces of its records: as it came, or of a join."""

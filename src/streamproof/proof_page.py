@@ -11,14 +11,15 @@ from streamproof.config import secret
 from streamproof.core.phases import Phase, StepName
 from streamproof.core.verdict import Verdict, worst
 from streamproof.errors import StreamproofError
-from streamproof.observe.live.board import Clock, moment
+from streamproof.observe.live.board import Clock
 from streamproof.observe.live.shown import without_secrets
 from streamproof.observe.live.troubles import Trouble, with_trouble
+from streamproof.observe.moment import moment
 from streamproof.prove import events
 from streamproof.prove.events import Event
 
 if TYPE_CHECKING:
-    from streamproof.observe.live.picture import Moment
+    from streamproof.observe.moment import Moment
 
 MOST_POINTS = 2_000
 """Crash points that the page shows; a picture goes to each open page every second."""

@@ -1,11 +1,11 @@
 """A real Prometheus scrapes a real job: it understands every query of the dashboard and every alert; faults raise their alerts, a quiet job none."""
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,11 +20,14 @@ from streamproof.observe.dashboard import expression
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.metrics import METRICS
 from streamproof.observe.rules import alert_rules
+from streamproof.observe.spans import shrunk
 from streamproof.observe.values import Values
 
 pytestmark = pytest.mark.service
+MINUTE = timedelta(seconds=1)
+"""So long is a minute of the rules."""
 WITHIN_SECONDS = 90
-"""An alert has to fire so soon after its fault; a minute of the rules is a second here."""
+"""An alert has to fire so soon after its fault."""
 QUIET_SECONDS = 25
 SECONDS_OF_EVENTS = 30
 """So much event time has each file: a window of `SUMS`."""
@@ -33,6 +36,7 @@ NOT_OF_THIS_JOB = {
     "consumer_lag_records",
     "heard_interval_seconds",
     "hot_key_share",
+    "last_failure_info",
     "last_heard_timestamp_seconds",
     "notes_total",
     "query_died",
@@ -46,18 +50,13 @@ NOT_OF_THIS_JOB = {
 the job reads no topic and no table, has no limit and no hot key, and does not count the rows of its state."""
 
 
-def in_seconds(rules: str) -> str:
-    """The rules with each minute a second, and each hour a minute: what holds for a quarter of an hour holds for 15 seconds."""
-    rules = re.sub(r"\[(\d+)m\]", r"[\1s]", rules).replace("[1h]", "[1m]")
-    return re.sub(r"(for: \d+)m", r"\1s", rules)
-
-
 @dataclass
 class Fed:
-    """A job that gets a file each second, of good events unless a fault is asked for."""
+    """A job that gets a file each second, of good events unless a fault is asked for; `stands` lets their event times stand."""
 
     job: SmallJob
     at: float = 0.0
+    stands: bool = False
     fault: Callable[[float], list[dict[str, Any]]] | None = None
     over: threading.Event = field(default_factory=threading.Event)
 
@@ -66,28 +65,35 @@ class Fed:
             rows = [event(f"e{self.at}-{number}", self.at + number) for number in range(SECONDS_OF_EVENTS)]
             fault = self.fault
             self.job.feed([*rows, *(fault(self.at) if fault is not None else [])])
-            self.at += SECONDS_OF_EVENTS
+            self.at += 0 if self.stands else SECONDS_OF_EVENTS
             time.sleep(1)
 
 
 @contextmanager
-def watched(small_job: Callable[..., SmallJob], folder: Path) -> Iterator[tuple[Fed, Prometheus]]:
-    """A job that runs, fed and scraped."""
+def watched(
+    small_job: Callable[..., SmallJob],
+    folder: Path,
+    text: str = SUMS,
+    prepare: Callable[[SmallJob], None] = lambda _: None,
+    **tables: Any,
+) -> Iterator[tuple[Fed, Prometheus]]:
+    """A job that runs, fed and scraped; `tables` are further ones of its configuration, and `prepare` makes what they need."""
     job = small_job(
-        SUMS,
+        text,
         Binding(
             sinks={"sums": "parquet", "late": "json", "rejected": "json"},
             trigger="1 second",
             files_per_batch=None,
-            tables={"backup": {"to": "../second", "every": "10 seconds"}},
+            tables={"backup": {"to": "../second", "every": "10 seconds"}, **tables},
         ),
     )
+    prepare(job)
     fed, values, end = Fed(job), Values(), threading.Event()
     running = threading.Thread(target=lambda: job.run(listener=values, latency=True, end=end), daemon=True)
     feeding = threading.Thread(target=fed.feed, daemon=True)
     with (
         Endpoint("small", "0", values) as endpoint,
-        scraping(folder, urlsplit(endpoint.url).netloc, in_seconds(alert_rules())) as prometheus,
+        scraping(folder, urlsplit(endpoint.url).netloc, alert_rules(MINUTE)) as prometheus,
     ):
         feeding.start()
         running.start()
@@ -115,7 +121,7 @@ def test_a_quiet_job_raises_no_alert_and_faults_raise_theirs(small_job: Callable
             (rule["name"], rule["health"], rule.get("lastError", "")) for rule in group["rules"] if rule["health"] != "ok"
         ] == []
         for metric in METRICS:
-            prometheus.series(in_seconds(expression(metric)))  # it says so where it does not understand one
+            prometheus.series(shrunk(expression(metric), MINUTE))  # it says so where it does not understand one
         empty = {metric.name for metric in METRICS if not prometheus.series(f'{{__name__=~"{metric.full_name}(_count)?"}}')}
         assert empty == NOT_OF_THIS_JOB
         ages = {

@@ -165,7 +165,8 @@ def test_filters_may_have_any_name_also_on_both_sides_of_a_union(small_job):
     text = """
 @sp.job
 def small(events: sp.Stream) -> sp.Outputs:
-    kept = events.filter("v > 1", name="small (EU)").filter("v > 2", name="small (US)").filter("v > 3", name="divert_x(%) ü")
+    some = events.filter("v > 0", name="counted_x.leave")
+    kept = some.filter("v > 1", name="small (EU)").filter("v > 2", name="small (US)").filter("v > 3", name="divert_x(%) ü")
     return sp.Outputs(kept=kept)
 """
     job = small_job(text, Binding(sinks={"kept": "json"}))
@@ -175,7 +176,8 @@ def small(events: sp.Stream) -> sp.Outputs:
 
     assert (result.accounts[0].adds_up, result.account.filtered, result.account.emitted) == (True, 4, 2)
     assert {key: count for key, count in job.manifest(0).counts.items() if key.startswith("filtered.")} == {
-        "filtered.small (EU)": 2,
+        "filtered.counted_x.leave": 1,
+        "filtered.small (EU)": 1,
         "filtered.small (US)": 1,
         "filtered.divert_x(%) ü": 1,
     }

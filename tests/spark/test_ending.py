@@ -9,7 +9,7 @@ from streamproof.config import load
 from streamproof.core.account import Account
 from streamproof.errors import DataError
 from streamproof.lab.process import until
-from streamproof.runtime import run
+from streamproof.runtime import ending
 from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.start.options import Start
@@ -64,7 +64,7 @@ def test_a_run_that_would_go_on_for_ever_ends_behind_a_batch_and_accounts_for_wh
 def test_a_batch_that_takes_too_long_is_left_and_done_again_by_the_next_run(small_job, monkeypatch):
     job = small_job(SLOW, Binding(sinks={"kept": "parquet", "rejected": "json"}, trigger="1 hour"))
     job.feed([event("e1", 1)])
-    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+    monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0)
 
     result = run_until(job, 0)
 
@@ -95,7 +95,7 @@ def test_a_call_that_nothing_interrupts_is_left_to_end_with_the_process(small_jo
         answers.wait(60)
         raise OSError("no answer")
 
-    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+    monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0)
     with monkeypatch.context() as hanging:
         hanging.setattr(Publisher, "_publish", hang)  # within the lock that the run's own look at it would wait for
         result = job.run(end=publishing)
@@ -148,7 +148,7 @@ def test_the_account_is_that_of_the_newest_batch_that_spark_has_committed(small_
         threading.Event().wait(3)
         raise OSError("cut off")
 
-    monkeypatch.setattr(run, "_PATIENCE_AT_END_SECONDS", 0)
+    monkeypatch.setattr(ending, "PATIENCE_SECONDS", 0)
     with monkeypatch.context() as slow:
         slow.setattr(Publisher, "publish", cut_off)
         result = job.run(end=publishing)

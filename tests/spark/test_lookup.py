@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -440,10 +441,32 @@ def test_delta_without_its_jar_is_refused_in_a_sentence(small_job):
     job = small_job(INNER, Binding(sinks=SINKS, tables={"table.prices": {"connector": "delta", "path": "prices"}}))
     job.feed([event("1", 0)])
 
-    error = job.stopped(ConfigurationError)
+    with pytest.raises(ConfigurationError) as raised:  # it has a class of Spark's in it: the value of a setting, to be copied
+        job.run()
 
+    error = raised.value
     assert 'connector is "delta", and this Spark' in error.message
-    assert "jars.packages" in error.remedy
+    for line in (
+        "spark.jars.packages",
+        "io.delta.sql.DeltaSparkSessionExtension",
+        "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    ):
+        assert line in error.remedy
+
+
+def test_a_setting_of_the_process_may_stand_in_the_job_and_another_value_of_it_is_refused(small_job, spark):
+    """`spark.sql.extensions` is one: Delta Lake needs it."""
+    key = "spark.sql.warehouse.dir"
+    job = small_job(INNER, bound(spark={key: spark.conf.get(key)}))
+    prices(job, {"a": 1.5})
+    job.feed([event("1", 0)])
+    job.run()
+    assert shown(job) == {"1": 1.5}
+
+    job.binding = replace(job.binding, spark={key: "/elsewhere"})
+    job.write()
+    error = job.stopped(ConfigurationError)
+    assert f"[spark] sets {key} to /elsewhere, and this Spark was started with {spark.conf.get(key)}" in error.message
 
 
 @pytest.mark.full

@@ -9,13 +9,15 @@ import pytest
 from streamproof.connectors.lag import Lag
 from streamproof.connectors.source import Limit
 from streamproof.core.phases import Phase
-from streamproof.runtime.watching import backup_events, watched_events
+from streamproof.runtime.watching import backup_events, death_events, planned_events, watched_events
 from streamproof.runtime.watching.events import BatchCommitted, RunEvent
 from streamproof.runtime.watching.figures import OperatorState, Times
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "events.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^### ([\w-]+)\n(.*?)(?=^#|\Z)", PAGE, re.DOTALL | re.MULTILINE))
 assert backup_events.BackedUp.kind  # files of their own
+assert planned_events.QueryPlanned.kind
+assert death_events.QueryDied.kind
 assert watched_events.WatchedStarted.kind
 EVENTS = RunEvent.__subclasses__()
 
@@ -60,6 +62,7 @@ def test_kinds_never_change():
         "fetching",
         "spark-starting",
         "query-starting",
+        "query-planned",
         "query-started",
         "batch-planned",
         "table-read",
@@ -78,6 +81,8 @@ def test_kinds_never_change():
         "watched-ended",
         "query-finishing",
         "note",
+        "query-died",
+        "query-stopped",
         "query-ended",
         "run-ended",
         "run-failed",

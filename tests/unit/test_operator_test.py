@@ -252,6 +252,26 @@ def test_windows_after_a_join_hold_its_rows():
     assert (alone["shop_right"], [(row["key"], row["shop_right"]) for row in alone["rows"]]) == (None, [(2, None)])
 
 
+def test_a_window_of_windows_after_a_join_shows_all_rows_of_the_join():
+    test = sp.OperatorTest(
+        lambda orders, payments: (
+            orders.join(payments, on="key", between=("0 seconds", "10 seconds"))
+            .window(sp.tumbling("1 minute"), by=("key", "shop"))
+            .aggregate(n="n")
+            .window(sp.tumbling("1 minute"), by="shop")
+            .aggregate(n="n")
+        ),
+        event_time="ts",
+    )
+    test.push(
+        orders=[{"key": key, "shop": "x", "ts": "2026-01-05T09:00:00"} for key in (1, 2)],
+        payments=[{"key": key, "amount": amount, "ts": "2026-01-05T09:00:01"} for key, amount in ((1, 5), (1, 7), (2, 9))],
+    )
+
+    (found,) = test.advance_to("2026-01-05T09:02:00").rows
+    assert sorted((row["key"], row["amount"]) for row in found["rows"]) == [(1, 5), (1, 7), (2, 9)]
+
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from streamproof.config import RegistryConfig, load, lookups, models, sinks, sources
+from streamproof.config import RegistryConfig, beside, load, lookups, models, sinks, sources
 from streamproof.prove.scenario import scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
@@ -18,6 +18,7 @@ TABLES = [
     (CONFIGURATION, "`event_time` is a table", sources.EventTime),
     (CONFIGURATION, "`csv` is a table", sources.CsvDialect),
     (CONFIGURATION, "### [registry]", RegistryConfig),
+    (CONFIGURATION, "### [openlineage]", beside.OpenLineageConfig),
     (CONFIGURATION, "### [sink.NAME]", sinks.FilesSink),
     (CONFIGURATION, '`connector = "postgres"`', sinks.PostgresSink),
     (CONFIGURATION, '`connector = "kafka"`, a sink', sinks.KafkaSink),

@@ -2,8 +2,8 @@
 
 Plain PySpark jobs: a cell says "yes" where the quick plan of the job passes and its broken twin fails. Jobs written with Streamproof: "yes" where
 the example leaves the same rows and the same account as on the newest version, and the quick plan passes; on services, where the quick plan passes.
-Checkpoints: "yes" where `inspect` shows of each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was
-found.
+Lookups in Delta Lake: "yes" where the prices, the versions in the manifests and the refusals are those that the case asks for. Checkpoints: "yes"
+where `inspect` shows of each kind of state, in each kind of store, what the job's own data says. Anything else is printed as it was found.
 """
 
 import argparse
@@ -15,6 +15,8 @@ from pathlib import Path
 
 from versions.checkpoints import NOT_THERE
 from versions.checkpoints import table as states_read
+from versions.delta import NO_JAR
+from versions.delta import table as looked_up_in_delta
 from versions.environments import FOLDER, Environment, made, newest_wheel
 from versions.inspected import NO_READER, YES
 from versions.kinds import JOBS as PLAIN_JOBS
@@ -26,7 +28,7 @@ VERSIONS = ("3.5", "4.0", "4.1", "4.2", "4.3")
 AROUND_A_COMMIT = "[cp][ou]*"  # publish/... and commit/...
 EVENTS = 2_000
 """So many at most of an example's scenario: risk_exposure has 50,000."""
-PARTS = ("plain", "ours", "services", "upgrades", "inspect")
+PARTS = ("plain", "ours", "services", "upgrades", "delta", "inspect")
 
 
 def main() -> int:
@@ -68,6 +70,11 @@ def main() -> int:
         cells = {"`risk_exposure` on Kafka, a registry, PostgreSQL": [_told(one, "services", _on_services(one)) for one in own]}
         tables.append(_rows("a job on services", [one.version for one in own], cells))
         sound = sound and _all(cells, YES)
+    if "delta" in parts:
+        cells = looked_up_in_delta(own, asked.only, asked.folder / "delta")
+        cells = {case: [_told(one, case, cell) for one, cell in zip(own, row, strict=True)] for case, row in cells.items()}
+        tables.append(_rows("a lookup in a table of Delta Lake", [one.version for one in own], cells))
+        sound = sound and _all(cells, YES, NO_JAR)
     if "inspect" in parts:
         for title, readers in (
             (f"state, read on Spark {environments[-1].version}", [environments[-1]] * len(environments)),

@@ -30,6 +30,7 @@ from streamproof._jvm.metadata import without_metadata
 from streamproof._jvm.plans import (
     accumulator_column,
     aggregates_in_python,
+    column_origins,
     depending_on_order,
     empty_rows,
     float_steps,
@@ -107,6 +108,7 @@ __all__ = [
     "causes_of",
     "check_doors",
     "checks_state_files",
+    "column_origins",
     "default_session",
     "depending_on_order",
     "doors_of",

@@ -44,6 +44,12 @@ class Doors:
         """False, after having taken the row out: to a side file below `directory`, or only counted where that is None."""
         return java_call(self._doors.divert(door, directory), row, reason)
 
+    def counted_out(self, door: str, reason: str) -> "Column":
+        """False (boolean), after having counted a row that leaves for one reason, and of which nothing is written."""
+        from pyspark.sql import Column
+
+        return Column(self._doors.countedOut(door, reason))
+
     def dropped(
         self, door: str, directory: str, row: "StructType", reason: str, options: "Mapping[str, str]", zone: str
     ) -> "Dropped":

@@ -1,6 +1,6 @@
 """What Spark's plans and expressions say of themselves, and aggregates of our own in them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from streamproof._jvm.java import java_class
@@ -36,6 +36,12 @@ def float_steps(rows: "DataFrame") -> dict[str, float]:
     0 is in the last digits only, infinity anything; else it is the step of the rounding that the column is made by.
     """
     return dict(java_class(rows.sparkSession, "FloatOrder").steps(rows._jdf))
+
+
+def column_origins(rows: "DataFrame", sources: "Mapping[str, DataFrame]") -> dict[str, list[str]]:
+    """By column of a plan what it is made of, a line for each column of a source: "IDENTITY source column"; "HIDDEN step" of what no plan knows."""
+    said = java_class(rows.sparkSession, "ColumnOrigins").of(rows._jdf, {name: read._jdf for name, read in sources.items()})
+    return {name: lines.split("\n") if lines else [] for name, lines in dict(said).items()}
 
 
 def accumulator_column(zero: "DataFrame", add: "DataFrame", merge: "DataFrame", result: "DataFrame") -> "Column":

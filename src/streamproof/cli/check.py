@@ -73,7 +73,7 @@ def _scenario(target: str, profile: str | None) -> "list[Finding]":
     from streamproof.config import load, redact
     from streamproof.errors import StreamproofError
     from streamproof.prove.scenario.fitting import look_at_scenario
-    from streamproof.prove.scenario.scenario import FILE_NAME
+    from streamproof.prove.scenario.scenario import FILE_NAME, load_scenario
     from streamproof.runtime.checks.preflight import Finding
 
     try:
@@ -83,6 +83,11 @@ def _scenario(target: str, profile: str | None) -> "list[Finding]":
     if not (config.root / FILE_NAME).exists():
         return []
     try:
-        return [Finding("scenario", True, look_at_scenario(config))]
+        said = look_at_scenario(config)
+        if (scenario := load_scenario(config.root)).looks_at_alerts:
+            from streamproof.prove.subjects.job.alerts import require_alerts  # it knows every fault, which takes a while to import
+
+            require_alerts(scenario)
+        return [Finding("scenario", True, said)]
     except StreamproofError as problem:
         return [Finding("scenario", False, redact(str(problem)))]

@@ -17,6 +17,7 @@ from streamproof.cli import (
     jars,
     lab,
     lag,
+    log_lines,
     monitoring,
     prove,
     recover,
@@ -29,6 +30,7 @@ from streamproof.cli import (
     trace,
 )
 from streamproof.core import users_code
+from streamproof.core.masking import unquoted
 from streamproof.errors import OWN_FAULT, ConfigurationError, StreamproofError
 
 _EXAMPLES = """\b
@@ -99,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     screen.never_fail()
     screen.show_traces(wanted=False)
+    log_lines.choose(log_lines.LogFormat.TEXT)
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:
@@ -130,13 +133,17 @@ def _unexpected(problem: Exception) -> int:
         screen.print_error(gone)
         return gone.exit_code
     screen.print_trace(problem)
-    where = f"The whole trace is in {kept}." if kept else "The trace could not be kept: this folder cannot be written."
+    where = (
+        f"The trace is in {kept}; --debug prints it with what the errors say."
+        if kept
+        else "The trace could not be kept: this folder cannot be written."
+    )
     lines = str(problem).strip().splitlines()
     if users_code.place_of(problem) is not None:
         screen.print_problem("\n".join(filter(None, (users_code.raised_in(None, problem), users_code.remedy_for(problem), where))))
         return ConfigurationError.exit_code
     screen.print_problem(
-        f"Unexpected: {type(problem).__name__}{f': {lines[0]}' if lines else ''}\n{where}\nThis is a fault of Streamproof's: please report it."
+        f"Unexpected: {type(problem).__name__}{f': {unquoted(lines[0])}' if lines else ''}\n{where}\nThis is a fault of Streamproof's: please report it."
     )
     return OWN_FAULT
 

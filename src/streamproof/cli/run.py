@@ -6,18 +6,18 @@ import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
 from streamproof.cli import bounded as batch
 from streamproof.cli import live as live_page
-from streamproof.cli import run_screen, screen
+from streamproof.cli import log_lines, run_screen, screen
 from streamproof.cli.check import Debug, Profile, Target
 from streamproof.errors import AccountError, ConfigurationError, StreamproofError
 
 if TYPE_CHECKING:
-    from streamproof.runtime.watching.events import RunEvent
+    from streamproof.runtime.watching.events import Listener, RunEvent
     from streamproof.runtime.watching.result import RunResult
 
 EXAMPLES = """\b
@@ -25,8 +25,10 @@ Examples:
   streamproof run my_job
   streamproof run my_job --profile local --json
   streamproof run my_job --events                        one JSON line an event, as it happens; the last one has the result
+  streamproof run my_job --log-format json               what it says on standard error as JSON lines, for a collector of logs
   streamproof run my_job --metrics 9464                  metrics for Prometheus on http://127.0.0.1:9464/metrics
   streamproof run my_job --otel                          metrics and traces to the collector of OTEL_EXPORTER_OTLP_ENDPOINT
+  streamproof run my_job --openlineage http://localhost:5000   what it reads and writes, to a catalogue such as Marquez
   streamproof run my_job --live 9465                     a page in a browser, on http://127.0.0.1:9465
   streamproof run my_job --bounded --to once             as a batch, into the folder once; the stream's outputs stay as they are
   streamproof run my_job --new-output out/exposure-2     after the checkpoint was lost: publish beside the old output
@@ -88,7 +90,16 @@ def run(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health and /ready are there too.",
+            help="Show metrics to Prometheus while the job runs: a port of this machine, or HOST:PORT. /health says 503 where the run hangs, "
+            "/ready until every query runs.",
+        ),
+    ] = None,
+    hang_after: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DURATION",
+            help='The run hangs if for so long no task and no phase of a batch comes to an end, such as "10 minutes". Without it ten times as long as '
+            "the last batches took, and two minutes at least. /health says it, and the watchdog of systemd.",
         ),
     ] = None,
     otel: Annotated[
@@ -100,6 +111,15 @@ def run(
             "OTEL_SERVICE_NAME (the job's name unless set). A collector that does not answer stops nothing.",
         ),
     ] = False,
+    openlineage: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL|file:PATH",
+            help="Tell a catalogue what each query reads and writes, and how its run goes, by OpenLineage: a collector such as http://localhost:5000, "
+            "or a file that takes one JSON object a line. OPENLINEAGE_API_KEY is sent as its token, OPENLINEAGE_NAMESPACE is the namespace of jobs. "
+            "A collector that does not answer stops nothing.",
+        ),
+    ] = None,
     live: Annotated[
         str | None,
         typer.Option(
@@ -113,6 +133,15 @@ def run(
             "--replay-last", help="Compute the newest batch again from its recorded input, after the checkpoint was damaged."
         ),
     ] = False,
+    log_format: Annotated[  # noqa: ARG001 -- its callback acts
+        log_lines.LogFormat,
+        typer.Option(
+            "--log-format",
+            callback=log_lines.choose,
+            help="json writes what the run says on standard error, and Spark's log in .streamproof/logs/, as JSON lines with the keys time, level, "
+            "logger, message, job, query, batch, step, event, code and failure.",
+        ),
+    ] = log_lines.LogFormat.TEXT,
     debug: Debug = False,
 ) -> None:
     """Run the job on what its sources hold. Print each output, its guarantee, and where every event is.
@@ -131,28 +160,37 @@ def run(
         "--accept-lateness": accept_lateness,
         "--accept-missing": accept_missing,
         "--metrics": metrics is not None,
+        "--hang-after": hang_after is not None,
         "--otel": otel,
+        "--openlineage": openlineage,
         "--live": live is not None,
         "--replay-last": replay_last,
     }
     batch.require_alone(to, bounded, of_a_stream)
     if as_json and as_events:
         raise typer.BadParameter("--json and --events exclude each other: the last line of --events has what --json prints.")
+    if debug and log_lines.is_json():
+        raise typer.BadParameter(
+            "--debug and --log-format json exclude each other: traces of the JVM on the screen are no JSON lines."
+        )
     from streamproof.config import load
 
     config = load(target, profile=profile)
+    log_lines.of_job(config.name)
     from streamproof.runtime.spark.environment import find_java, find_spark
 
     find_java()
     find_spark()
     from streamproof.cli.interrupting import Interruption, interruptible
-    from streamproof.cli.monitoring import sent, watched
+    from streamproof.cli.monitoring import catalogue_of, duration_of, sent, told, watched
     from streamproof.runtime.spark.run_log import open_log, python_side
 
-    log = None if debug else open_log(config.root)
+    log = None if debug else open_log(config.root, as_json=log_lines.is_json())
     if bounded:
         batch.run_once(config, target, profile, to, as_json=as_json, log=log)
         return
+    openlineage = catalogue_of(config, openlineage)
+    hangs = duration_of(hang_after)
     interruption = Interruption()
     ended: list[RunResult] = []
     wrong: AccountError | None = None
@@ -160,13 +198,15 @@ def run(
     try:
         with (
             python_side(log),
-            watched(config.name, metrics) as watching,
+            watched(config, metrics, hangs) as watching,
             sent(config.name, wanted=otel) as sending,
+            told(config.name, openlineage) as telling,
             live_page.of_run(config.name, live, config.root) as looking,
-            nullcontext() if as_events else screen.waiting(f"running {config.name}") as say,
+            log_lines.with_loggers_of_the_job(),
+            nullcontext() if as_events or log_lines.is_json() else screen.waiting(f"running {config.name}") as say,
         ):
             progress = run_screen.RunProgress(say) if say is not None else None
-            shown = progress or run_screen.EventLines(out.file)
+            shown = _shown(progress, out.file, as_events=as_events)
             if progress is not None:
                 progress.begin("loading PySpark")
             from streamproof.runtime.run import run_job
@@ -187,8 +227,9 @@ def run(
                     accept_missing=accept_missing,
                     replay_last=replay_last,
                     latency=metrics is not None or otel or live is not None,
+                    lineage=openlineage is not None,
                     end=end,
-                    listener=[keep_result, shown, *watching, *sending, *looking],
+                    listener=[keep_result, *shown, *watching, *sending, *telling, *looking],
                     log=log,
                 ),
                 interruption,
@@ -222,6 +263,13 @@ def run(
         raise typer.Exit(wrong.exit_code)
     if result.ended_early:
         raise typer.Exit(interruption.exit_code)
+
+
+def _shown(progress: "run_screen.RunProgress | None", out: IO[str], *, as_events: bool) -> "list[Listener]":
+    """Who of the screen listens."""
+    events = [run_screen.EventLines(out)] if as_events else []
+    logged = [log_lines.EventLog(screen.redacted)] if log_lines.is_json() else []
+    return [*([] if progress is None else [progress]), *events, *logged]
 
 
 def _worth_reading(log: Path | None, problem: StreamproofError) -> Path | None:

@@ -11,7 +11,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from streamproof.cli import log_lines
 from streamproof.core.clock import monotonic_seconds, now_utc
+from streamproof.core.trace_texts import without_values
 from streamproof.errors import StreamproofError
 
 if TYPE_CHECKING:
@@ -94,8 +96,16 @@ def print_error(
     Commands in it name the target and the profile as they were typed, so that they can be copied. `log` is the file in which Spark says more.
     """
     print_trace(problem)
+    if log_lines.is_json():
+        said, about = log_lines.about_error(problem)
+        log_lines.say("ERROR", _typed_in(said, target, profile), about, redacted)
+        return
     text = "\n".join((str(problem), *_around(problem), *([] if log is None else [f"Spark's log: {log}"])))
-    print_problem(text if target is None else _PLACEHOLDER.sub(lambda _: typed(target, profile), text))
+    print_problem(_typed_in(text, target, profile))
+
+
+def _typed_in(text: str, target: str | None, profile: str | None) -> str:
+    return text if target is None else _PLACEHOLDER.sub(lambda _: typed(target, profile), text)
 
 
 def _around(problem: StreamproofError) -> list[str]:
@@ -113,6 +123,9 @@ def print_problem(text: str) -> None:
     from rich.console import Console
     from rich.text import Text
 
+    if log_lines.is_json():
+        log_lines.say("ERROR", text, {}, redacted)
+        return
     first, *rest = redacted(text).splitlines() or ["unknown"]
     shown = Text("error  ", style="bold red")
     shown.append("\n".join((first, *(_INDENT + line for line in rest))), style="default not bold")
@@ -123,6 +136,9 @@ def print_note(text: str) -> None:
     """Print to standard error what is no error, and no result."""
     from rich.console import Console
 
+    if log_lines.is_json():
+        log_lines.say("INFO", text, {}, redacted)
+        return
     Console(stderr=True, highlight=False, markup=False, emoji=False).print(redacted(text), soft_wrap=True)
 
 
@@ -139,7 +155,8 @@ class _Lines:
         shape = _NUMBER.sub("", text)
         if shape != self._last or self._clock() >= self._again:
             self._last, self._again = shape, self._clock() + _SAID_AGAIN_SECONDS
-            self._say(f"{now_utc():%Y-%m-%dT%H:%M:%SZ}  {self._doing}: {text}")
+            at = "" if log_lines.is_json() else f"{now_utc():%Y-%m-%dT%H:%M:%SZ}  "
+            self._say(f"{at}{self._doing}: {text}")
 
 
 @contextmanager
@@ -151,7 +168,7 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
     from rich.text import Text
 
     console = Console(stderr=True, highlight=False, emoji=False)
-    if not console.is_terminal:
+    if log_lines.is_json() or not console.is_terminal:
         yield _Lines(doing, print_note)
         return
     spinner = Spinner("dots", Text(redacted(doing)))
@@ -160,8 +177,10 @@ def waiting(doing: str) -> Iterator[Callable[[str], None]]:
 
 
 def keep_trace(problem: BaseException) -> Path | None:
-    """Write the trace of an unexpected error to `.streamproof/`, secrets taken out, and return where; None if it cannot be written."""
-    text = redacted("".join(traceback.format_exception(problem)))
+    """Write the trace of an unexpected error to `.streamproof/`, and return where; None if it cannot be written. Secrets and what the errors
+    say, which may hold values of rows, are taken out.
+    """
+    text = redacted(without_values("".join(traceback.format_exception(problem))))
     try:
         LAST_ERROR.parent.mkdir(parents=True, exist_ok=True)
         LAST_ERROR.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from streamproof.config.backup import BackupConfig, check_backup
+from streamproof.config.beside import Beside, OpenLineageConfig
 from streamproof.config.columns import check_columns
 from streamproof.config.connectors import CONNECTORS, model_of
 from streamproof.config.entry import job_functions
@@ -168,6 +169,8 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
     assert registry is None or isinstance(registry, RegistryConfig)
     backup = taken(BackupConfig, ("backup",), tree["backup"], problems) if "backup" in tree else None
     assert backup is None or isinstance(backup, BackupConfig)
+    catalogue = taken(OpenLineageConfig, ("openlineage",), tree["openlineage"], problems) if "openlineage" in tree else None
+    assert catalogue is None or isinstance(catalogue, OpenLineageConfig)
     sections: dict[str, dict[str, BaseModel]] = {"source": {}, "sink": {}, "table": {}}
     for kind in CONNECTORS:
         for name, table in _each(kind, _named_tables(tree, kind, problems), problems):
@@ -206,7 +209,7 @@ def _validated(tree: dict[str, Any], origin: Origin, problems: list[Problem]) ->
         table=sections["table"],
         registry=registry,
         spark=spark,
-        backup=backup,
+        beside=Beside(backup, catalogue),
         profile=origin.profile,
     )
     return config.with_origin(origin)

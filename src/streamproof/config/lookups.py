@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from streamproof.config.columns import UnreadableSchema, columns_of
 from streamproof.config.fields import Duration, ReadingOptions, Servers, Table, Text, Texts, choice, wrong
 from streamproof.config.sources import CsvDialect
+from streamproof.core.datasets import Dataset, of_path, of_table, of_topics
 
 
 class TableConfig(Table):
@@ -45,6 +46,11 @@ class TableConfig(Table):
         """The services that hold it, as `streamproof lab` calls them; none for files."""
         return ()
 
+    @property
+    def dataset(self) -> Dataset | None:
+        """What it is, as a catalogue calls it, once its paths are whole; None of what is in no catalogue."""
+        return None
+
     def resolved(self, resolve: Callable[[str], str]) -> Self:
         """The same with its paths made whole."""
         return self
@@ -64,6 +70,10 @@ class TableOfFolder(TableConfig):
     """
 
     path: Text
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_path(self.path)
 
     def resolved(self, resolve: Callable[[str], str]) -> Self:
         return self.model_copy(update={"path": resolve(self.path)})
@@ -120,6 +130,10 @@ class PostgresTable(TableOfService):
 
     url: Text
     table: Text
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_table(self.url, self.table)
 
 
 class DeltaTable(TableOfFolder):
@@ -196,6 +210,10 @@ class KafkaTable(TableOfService):
     schema_ddl: Text = Field(alias="schema")
     key: Text
     options: ReadingOptions = Field(default_factory=dict)
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_topics(self.servers, (self.topic,))[0]
 
     @model_validator(mode="after")
     def _key_is_there(self) -> Self:

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator, PrivateAttr, SerializeAsAny
 
 from streamproof.config.backup import BackupConfig
+from streamproof.config.beside import Beside, OpenLineageConfig
 from streamproof.config.fields import Duration, Table, Text, text, wrong
 from streamproof.config.lookups import TableConfig
 from streamproof.config.places import is_remote, resolved
@@ -128,8 +129,8 @@ class JobConfig(Table):
         The schema registry that sources and sinks use unless they name another.
     spark
         Settings of the Spark session, all texts.
-    backup
-        Where its checkpoints are backed up to while it runs; None: nowhere.
+    beside
+        What a run does beside its batches: where checkpoints are backed up to, which catalogue is told of the queries.
     """
 
     file: Path
@@ -142,9 +143,19 @@ class JobConfig(Table):
     table: dict[str, SerializeAsAny[TableConfig]] = Field(default_factory=dict)
     registry: RegistryConfig | None = None
     spark: dict[str, Text] = Field(default_factory=dict)
-    backup: BackupConfig | None = None
+    beside: Beside = Beside()
     profile: str | None = None
     _origin: Origin | None = PrivateAttr(default=None)
+
+    @property
+    def backup(self) -> BackupConfig | None:
+        """Where its checkpoints are backed up to while it runs; None: nowhere."""
+        return self.beside.backup
+
+    @property
+    def openlineage(self) -> OpenLineageConfig | None:
+        """The catalogue that is told of its queries; None: none."""
+        return self.beside.openlineage
 
     @property
     def root(self) -> Path:

@@ -10,7 +10,7 @@ from streamproof.config.secret import redact
 from streamproof.core.paths import display
 from streamproof.errors import ConfigurationError
 
-TABLES = ("job", "source", "sink", "table", "registry", "spark", "backup", "profile")
+TABLES = ("job", "source", "sink", "table", "registry", "spark", "backup", "openlineage", "profile")
 _NAMED_TABLES = ("source", "sink", "table")
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from streamproof.config.fields import Count, Duration, Options, Servers, Table, Text, Texts, choice, wrong
 from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.sources import RecordFormat
+from streamproof.core.datasets import Dataset, of_api, of_keys, of_table, of_topics
 
 FILES = "files"
 """The connector of folders; what no table binds goes to one too."""
@@ -150,6 +151,11 @@ class ServiceSink(SinkConfig):
         """Whether every row can be there once, whatever happens; a claim of the configuration is held against it (K8)."""
         return True
 
+    @property
+    def dataset(self) -> Dataset:
+        """What it writes, as a catalogue calls it."""
+        raise NotImplementedError(type(self).__name__)
+
     def resolved(self, resolve: Callable[[str], str]) -> Self:
         """The same with whole paths."""
         return self
@@ -192,6 +198,10 @@ class PostgresSink(ServiceSink):
     deleted: Text | None = None
     shards: Count = 1
     create: bool = False
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_table(self.url, self.table)
 
     @property
     def replaces(self) -> bool:
@@ -249,6 +259,10 @@ class KafkaSink(ServiceSink):
     options: Options = Field(default_factory=dict)
 
     @property
+    def dataset(self) -> Dataset:
+        return of_topics(self.servers, (self.topic,))[0]
+
+    @property
     def services(self) -> tuple[str, ...]:
         return (self.connector, *(() if self.registry is None else ("registry",)))
 
@@ -290,6 +304,10 @@ class RedisSink(ServiceSink):
     order_by: Text | None = None
     delete: Text | None = None
     ttl: Duration | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_keys(self.url, self.prefix)
 
     @property
     def can_be_exactly_once(self) -> bool:
@@ -342,6 +360,10 @@ class HttpSink(ServiceSink):
     attempts: Count = 5
     concurrency: Count = 8
     ledger: Text | None = None
+
+    @property
+    def dataset(self) -> Dataset:
+        return of_api(self.url)
 
     @property
     def is_one_effect_a_key(self) -> bool:

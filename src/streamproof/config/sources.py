@@ -1,6 +1,6 @@
 """The tables [source.NAME]: one model per connector; `connector` says which."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Annotated, Literal
 
@@ -23,6 +23,7 @@ from streamproof.config.fields import (
 )
 from streamproof.config.registry import RegistryConfig, said_of
 from streamproof.config.secret import shown
+from streamproof.core.datasets import Dataset, of_path, of_topics
 from streamproof.core.file_formats import FILE_FORMATS, TYPED
 
 
@@ -108,6 +109,10 @@ class SourceConfig(Table):
         """What is said of the registry that its schemas come from; empty without one."""
         return ""
 
+    def datasets(self, resolve: Callable[[str], str]) -> tuple[Dataset, ...]:
+        """What it reads, as a catalogue calls it; `resolve` makes paths whole. None of what is in no catalogue."""
+        return ()
+
 
 LINE = "value string"
 """The schema of lines of text, unless one is declared."""
@@ -188,6 +193,9 @@ class FilesSource(SourceConfig):
     def says_columns(self) -> bool:
         return self.format in TYPED
 
+    def datasets(self, resolve: Callable[[str], str]) -> tuple[Dataset, ...]:
+        return (of_path(resolve(self.path)),)
+
 
 class KafkaSource(SourceConfig):
     """Topics of Kafka, read by Spark's own connector.
@@ -244,6 +252,9 @@ class KafkaSource(SourceConfig):
     @property
     def by_registry(self) -> str:
         return said_of(self.format, self.registry)
+
+    def datasets(self, resolve: Callable[[str], str]) -> tuple[Dataset, ...]:
+        return of_topics(self.servers, self.topic)
 
 
 def _no_format(value: object) -> str:

@@ -32,6 +32,13 @@ _WITHOUT_VALUES = ("CSV header does not conform to the schema", "is not a Parque
 """What Spark's readers say that helps, and holds nothing of a row."""
 _NOT_THERE = "A table that is not there would leave every row unmatched."
 _DELTA = "io.delta.sql.DeltaSparkSessionExtension"
+_DELTA_SETTINGS = (
+    f'"spark.sql.extensions" = "{_DELTA}" and "spark.sql.catalog.spark_catalog" = "org.apache.spark.sql.delta.catalog.DeltaCatalog"'
+)
+_UNSET_DELTA = "DELTA_CONFIGURE_SPARK_SESSION_WITH_EXTENSION_AND_CATALOG"
+_DELTA_LOG = "_delta_log"
+_LOG_OF_DELTA = f"A table of Delta Lake has a log of its versions, {_DELTA_LOG}."
+_COMMIT_OF_DELTA = re.compile(r"(\d{20})\.json")
 
 
 def read_table(spark: "SparkSession", name: str, table: TableConfig) -> TableRows:
@@ -80,8 +87,17 @@ def looked(job: "JobConfig", name: str) -> Looked:
             required=_NOT_THERE,
             remedy="Make it, or mend the path.",
         )
-    files = sum(not each.name.startswith(("_", ".")) and each.is_file() for each in folder.rglob("*"))
     read = f"read again after {format_duration(table.refresh)}" if table.refresh is not None else "read at the start"
+    if isinstance(table, DeltaTable):
+        commits = [int(found[1]) for each in (folder / _DELTA_LOG).glob("*") if (found := _COMMIT_OF_DELTA.fullmatch(each.name))]
+        if not commits:
+            raise ConfigurationError(
+                f"{job.where('table', name, 'path')}: [table.{name}] path is {display(folder)}, which is no table of Delta Lake.",
+                required=_LOG_OF_DELTA,
+                remedy='Mend the path; of a folder of Parquet the connector is "files".',
+            )
+        return Looked(f"{path}, version {max(commits):,}, {read}")
+    files = sum(not each.name.startswith(("_", ".")) and each.is_file() for each in folder.rglob("*"))
     return Looked(f"{path}, {files:,} file{'' if files == 1 else 's'}, {read}")
 
 
@@ -203,15 +219,30 @@ def _postgres(spark: "SparkSession", name: str, table: PostgresTable) -> "DataFr
 
 
 def _delta(spark: "SparkSession", name: str, table: DeltaTable) -> "DataFrame":
+    """The newest version of the table: what is committed while it is read is not in it."""
     if not _jvm.has_class(spark, _DELTA):
         raise ConfigurationError(
             f'[table.{name}] connector is "delta", and this Spark {spark.version} has no Delta Lake.',
             required="Its connector is a jar of its own, one for each minor version of Spark; Streamproof does not bring it.",
-            remedy='Add the one for this Spark, [spark] jars.packages = "io.delta:delta-spark_...", or bind the table to Parquet files.',
+            remedy='Add the one for this Spark below [spark], "spark.jars.packages" = "io.delta:delta-spark_...", beside '
+            f"{_DELTA_SETTINGS}; or bind the table to Parquet files.",
+        )
+    _folder(spark, name, table.path)
+    if not _jvm.Storage(spark).exists(f"{table.path}/{_DELTA_LOG}"):
+        raise DataError(
+            f"[table.{name}] path is {table.path}, which is no table of Delta Lake.",
+            required=_LOG_OF_DELTA,
+            remedy='Mend the path in the configuration; of a folder of Parquet the connector is "files".',
         )
     try:
         return spark.read.format("delta").load(table.path)
     except Exception as problem:
+        if any(_UNSET_DELTA in cause for cause in _jvm.causes_of(problem)):
+            raise ConfigurationError(
+                f'[table.{name}] connector is "delta", and this Spark has its jar without its settings.',
+                required="Delta Lake reads a table by classes of its own for the session and for the catalog.",
+                remedy=f"Add below [spark]: {_DELTA_SETTINGS}. A session that runs already takes neither: give them to it, or to spark-submit.",
+            ) from problem
         raise unreadable(name, table.path, problem) from problem
 
 

@@ -17,6 +17,8 @@ _SECRETS = (
     (re.compile(r"([?&](?:sig|signature)=)[^\s&\"']+", re.IGNORECASE), r"\1***"),
     (re.compile(r"\b(Bearer\s+)[\w.~+/-]{8,}=*", re.IGNORECASE), r"\1***"),
 )
+_QUOTED = re.compile(r"(?<!named )'([^'\n]*)'(?!\w)")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _MOST_FIELDS = 30
 _MOST_CHARACTERS = 600
 
@@ -26,6 +28,12 @@ def masked(text: str) -> str:
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
+
+
+def unquoted(text: str) -> str:
+    """An error's text with what stands in single quotes, as Spark and Java quote values, and each address of a mail by its shape alone."""
+    text = _QUOTED.sub(lambda found: f"({shape_of(found[1])})", text)
+    return _MAIL.sub(lambda found: f"({shape_of(found[0])})", text)
 
 
 def shape_of(value: Any) -> str:

@@ -59,6 +59,7 @@ class NoteCode(StrEnum):
     CHECKPOINT_EMPTIED = "checkpoint-emptied"
     CUT_SHORT = "cut-short"
     NOT_FIRED = "fault-not-fired"
+    ALERTS = "alerts-raised"
     NOT_EXERCISED = "never-exercised"
     UNKNOWN_FILES = "unknown-files"
     TRACE_LOST = "trace-lost"

@@ -1,4 +1,4 @@
-"""Prometheus, as it is installed on this machine: it scrapes one address each second, with the rules that it is given."""
+"""Prometheus, as it is installed on this machine: it scrapes one address, or several, each second, with the rules that it is given."""
 
 import json
 import os
@@ -25,7 +25,7 @@ class Prometheus(SingleProcess):
     Parameters
     ----------
     scraped
-        `HOST:PORT` of the endpoint that it scrapes, which may come later.
+        `HOST:PORT` of the endpoint that it scrapes, or several with commas between them; they may come later.
     rules
         The alert rules, as YAML.
     """
@@ -70,7 +70,7 @@ class Prometheus(SingleProcess):
         empty(home)
         (home / "rules.yml").write_text(self.rules)
         every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-        scraped = [{"job_name": "streamproof", "static_configs": [{"targets": [self.scraped]}]}]
+        scraped = [{"job_name": "streamproof", "static_configs": [{"targets": self.scraped.split(",")}]}]
         (home / "prometheus.yml").write_text(json.dumps({"global": every, "rule_files": ["rules.yml"], "scrape_configs": scraped}))
         command = [
             program,

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
+from streamproof.config.secret import redact
 from streamproof.connectors.extras import library
 from streamproof.observe.addresses import Wanted, parsed, taken, url
+from streamproof.observe.health import Answer, Checked, OfPlainJob
 from streamproof.observe.metric import SECONDS, Kind
-from streamproof.observe.metrics.queries import UP
 from streamproof.observe.values import Durations, Values
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class Exposed:
         made = {
             Kind.GAUGE: core.GaugeMetricFamily,
             Kind.COUNTER: core.CounterMetricFamily,
+            Kind.INFO: core.GaugeMetricFamily,  # its own family would want dictionaries
             Kind.HISTOGRAM: core.HistogramMetricFamily,
         }
         for metric in self.values.metrics:
@@ -61,8 +63,8 @@ def _buckets(durations: Durations) -> Iterator[tuple[str, float]]:
 class Endpoint:
     """An HTTP server in a thread of its own, for as long as a run lasts.
 
-    `/metrics` has the metrics in Prometheus' text format, `/health` answers as long as the process does, and `/ready` says 200 where every
-    query that has started runs, else 503 with the names of those that do not.
+    `/metrics` has the metrics in Prometheus' text format. `/health` says 200 as long as the run makes progress, else 503. `/ready` says 200 once
+    every query runs, until the run is to end, else 503. Both say why, and what to do, as JSON.
 
     Parameters
     ----------
@@ -72,6 +74,8 @@ class Endpoint:
         `HOST:PORT`, or a port alone: then other machines do not reach it.
     wanted
         How it was asked for; for errors.
+    checked
+        How the run is; a `Health` that hears its events. Without it only what the metrics tell, as of a plain PySpark job.
 
     Raises
     ------
@@ -81,13 +85,13 @@ class Endpoint:
         If prometheus-client is not installed.
     """
 
-    def __init__(self, job: str, address: str, values: Values, wanted: Wanted = WANTED) -> None:
+    def __init__(self, job: str, address: str, values: Values, wanted: Wanted = WANTED, checked: Checked | None = None) -> None:
         host, port = parsed(address, wanted)
-        render = _renderer(Exposed(job, values))
+        render, asked = _renderer(Exposed(job, values)), OfPlainJob(values) if checked is None else checked
         pages: dict[str, Callable[[], tuple[int, str, bytes]]] = {
             "/metrics": render,
-            "/health": lambda: (200, "text/plain", b"alive\n"),
-            "/ready": lambda: _ready(values),
+            "/health": lambda: _said(asked.health()),
+            "/ready": lambda: _said(asked.ready()),
         }
         handler = type("Handler", (_Handler,), {"pages": pages})
         try:
@@ -139,8 +143,6 @@ def _renderer(exposed: Exposed) -> Callable[[], tuple[int, str, bytes]]:
     return lambda: (200, client.CONTENT_TYPE_LATEST, client.generate_latest(registry))
 
 
-def _ready(values: Values) -> tuple[int, str, bytes]:
-    up = values.now(UP)
-    down = [labels[0] for labels, value in up.items() if value != 1]
-    said = {"ready": bool(up) and not down, "queries": len(up), "not_running": down}
-    return (200 if said["ready"] else 503), "application/json", json.dumps(said).encode() + b"\n"
+def _said(answer: Answer) -> tuple[int, str, bytes]:
+    found = redact(json.dumps(answer.as_dict(), ensure_ascii=False))
+    return answer.code, "application/json", found.encode() + b"\n"

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
+from streamproof.observe.spans import MINUTE, shrunk
 from streamproof.runtime.watching.events import RunEvent
 
 PREFIX = "streamproof_"
@@ -18,11 +20,15 @@ SECONDS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
 
 
 class Kind(StrEnum):
-    """What a number is to Prometheus: a value of now, a sum that only grows, or durations that are counted by size."""
+    """What a number is to Prometheus: a value of now, a sum that only grows, durations that are counted by size, or always 1, as its labels say it.
+
+    Of `INFO` a query has one series, the newest; its first label is the query.
+    """
 
     GAUGE = "gauge"
     COUNTER = "counter"
     HISTOGRAM = "histogram"
+    INFO = "info"
 
 
 class Severity(StrEnum):
@@ -41,13 +47,15 @@ class Alert:
     name
         How it is called where it arrives, in CamelCase.
     when
-        The condition in PromQL; each series that it gives is one alert.
+        The condition in PromQL; each series that it gives is one alert. A number of seconds is written as the time that it is: `$2m` for 120.
     lasting
         How long it must hold, such as "5m".
     says
         One sentence; `{{ $labels.query }}` and `{{ $value }}` are filled in by Prometheus.
     todo
         What to do next, in one or two sentences.
+    beside
+        Annotations more, by their names.
     """
 
     name: str
@@ -56,6 +64,15 @@ class Alert:
     severity: Severity
     says: str
     todo: str
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+    def condition(self, minute: timedelta = MINUTE) -> str:
+        """The condition as Prometheus reads it. Tests and proofs make a minute of it shorter, and so all its times."""
+        return shrunk(self.when, minute)
+
+    def holds_for(self, minute: timedelta = MINUTE) -> str:
+        """How long it must hold, as Prometheus reads it."""
+        return shrunk(self.lasting, minute)
 
 
 @dataclass(frozen=True)

@@ -54,4 +54,4 @@ def _section(metric: Metric) -> Iterator[str]:
         yield "| plain PySpark jobs | have it too, by `sp.watch` |"
     for alert in metric.alerts:
         lasting = "at once" if alert.lasting == "0m" else f"where it lasts {alert.lasting}"
-        yield f"| alert | `{alert.name}`, {lasting}, {_WHOM[alert.severity]}: `{alert.when.replace('|', chr(92) + '|')}` |"
+        yield f"| alert | `{alert.name}`, {lasting}, {_WHOM[alert.severity]}: `{alert.condition().replace('|', chr(92) + '|')}` |"

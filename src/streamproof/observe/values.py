@@ -2,16 +2,18 @@
 
 import threading
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 
-from streamproof.core.clock import now_utc
 from streamproof.observe.metric import QUERY, SECONDS, Kind, Metric
 from streamproof.observe.metrics import METRICS
+from streamproof.observe.moment import Moment, moment
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import QueryEnded, RunEvent
 from streamproof.runtime.watching.watched_events import WatchedEnded
 
+_JUMP_SECONDS = 2.0
 MOST_SERIES = 1_000
 """Of one metric. What comes beyond them is counted, and not shown: each series costs memory here and in Prometheus."""
 
@@ -28,6 +30,14 @@ class Durations:
         self.total += seconds
 
 
+def _offset(at: Moment) -> float:
+    return at.wall.timestamp() - at.steady
+
+
+class _Steady(float):
+    """A moment, by the steady clock."""
+
+
 Value = float | Durations
 
 
@@ -38,19 +48,23 @@ class Values:
     ----------
     metrics
         Those to keep.
+    clock
+        Now, by both clocks. Moments are kept by the steady one: their age is what it is, also where the wall clock jumps.
     """
 
-    def __init__(self, metrics: Sequence[Metric] = METRICS) -> None:
+    def __init__(self, metrics: Sequence[Metric] = METRICS, clock: Callable[[], Moment] = moment) -> None:
         self.metrics = metrics
+        self._clock, self._offset = clock, _offset(clock())
+        """What the steady clock lacks to the wall clock; another one once that jumps."""
         self._lock = threading.Lock()
         self._series: dict[str, dict[tuple[str, ...], Value]] = {metric.name: {} for metric in metrics}
         self._left_out: dict[str, int] = {}
 
     def __call__(self, event: RunEvent) -> None:
-        now = now_utc().timestamp()
+        now = _Steady(self._clock().steady)
         with self._lock:
             for metric in self.metrics:
-                if metric.while_running and isinstance(event, QueryEnded | WatchedEnded):
+                if metric.while_running and isinstance(event, QueryEnded | QueryDied | QueryStopped | WatchedEnded):
                     self._end(metric, event.query)
                 reading = metric.readings.get(type(event))
                 if reading is not None:
@@ -59,11 +73,19 @@ class Values:
 
     def now(self, metric: Metric) -> Mapping[tuple[str, ...], Value]:
         """The series of a metric: by the values of its labels, a number, or durations counted by size."""
+        at = self._clock()
         with self._lock:
+            offset = _offset(at)
+            if abs(offset - self._offset) > _JUMP_SECONDS:  # else a moment would be told a little otherwise each time
+                self._offset = offset
             return {
-                labels: Durations([*value.counts], value.total) if isinstance(value, Durations) else value
+                labels: Durations([*value.counts], value.total) if isinstance(value, Durations) else self._told(value)
                 for labels, value in self._series[metric.name].items()
             }
+
+    def _told(self, value: float) -> float:
+        """A number as it is; a moment by the wall clock of now."""
+        return value + self._offset if isinstance(value, _Steady) else value
 
     def left_out(self) -> Iterator[tuple[str, int]]:
         """Metrics that have more series than are kept, with how many readings were passed over for it."""
@@ -72,10 +94,12 @@ class Values:
 
     def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         series = self._series[metric.name]
+        if metric.kind is Kind.INFO:
+            self._end(metric, labels[metric.labels.index(QUERY)])
         if labels not in series and len(series) >= MOST_SERIES:
             self._left_out[metric.name] = self._left_out.get(metric.name, 0) + 1
             return
-        if metric.kind is Kind.GAUGE:
+        if metric.kind in (Kind.GAUGE, Kind.INFO):
             series[labels] = value
         elif metric.kind is Kind.COUNTER:
             before = series.get(labels, 0.0)

@@ -108,6 +108,7 @@ def judged(
     """Reads what the scenario left behind and lets every checker look at it."""
     try:
         found = _looked_at(subject, plan, folder, rerun)
+        alerts = subject.alerts(folder, plan.fault) if fired else ()
     except MachineDid as did:
         return broken(plan, Undecided.MACHINE, f"what the run left behind could not be looked at: {did}", seconds)
     except ScenarioError:
@@ -121,7 +122,7 @@ def judged(
         why = f"the history could not be judged: {type(problem).__name__}: {problem}"
         checks = [CheckResult("history", Verdict.UNKNOWN, (), 0, why, Undecided.NOT_JUDGED)]
         return Outcome(plan, fired, checks, seconds)
-    named = [_called(subject, check) for check in found.checks]
+    named = [_called(subject, check) for check in (*found.checks, *alerts)]
     batches = [dict(batch) for batch in found.batches]
     return Outcome(plan, fired, named, seconds, dict(found.account), batches, found.evidence, found.published)
 

@@ -13,6 +13,7 @@ _LOOK_FOR = {
     "expectations": f"{_CLOCK}, or a delay that is too short",
     "pacing": "calls that are tried again without a pause",
     "late-routing": "a bound of the job's own for what is late",
+    "alerts": "what the metric of the alert says: the events may raise it by themselves ([alerts] without_fault)",
     "late-rows": "a watermark that is too short for the disorder of the events",
     "bounded-state": "an operator without a watermark or a timeout",
 }

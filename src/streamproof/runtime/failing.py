@@ -60,6 +60,7 @@ def failure_of(problem: StreamproofError, job: str) -> Failure:
         cause=_hidden(at.get("cause") or _cause(problem)),
         next=_hidden(problem.remedy or problem.required),
         page=f"{PAGE}#error-{problem.code}",
+        ended=tuple(at.get("ended", ())),
     )
 
 

@@ -25,6 +25,8 @@ class RunningQuery:
     protocol: BatchProtocol
     advise: Callable[[StreamproofError], None] = lambda _: None
     """Looks whether what an error advises can help."""
+    for_ever: bool = False
+    """Whether it ends only where somebody asks it to, or an error comes."""
 
     @property
     def notes(self) -> list[Note]:
@@ -61,13 +63,24 @@ class RunningQuery:
         StreamproofError
             What stopped it meanwhile.
         """
+        between = self.is_between_batches(patience_seconds)
+        if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises
+            self.wait(_LOOK_EVERY_SECONDS)
+        self.stop()
+        return between
+
+    def is_between_batches(self, patience_seconds: float) -> bool:
+        """Waits until no batch is under way, at most as long as this; whether none is.
+
+        Raises
+        ------
+        StreamproofError
+            What stopped the query meanwhile.
+        """
         deadline = monotonic_seconds() + patience_seconds
         between = not self.stream.status["isTriggerActive"]
         while not between and self.protocol.ends_between_batches and monotonic_seconds() < deadline:
             between = not self.stream.status["isTriggerActive"] or self.wait(_LOOK_EVERY_SECONDS)
-        if self.stream.exception() is not None:  # it has died by itself: at our asking, or of what `wait` raises
-            self.wait(_LOOK_EVERY_SECONDS)
-        self.stop()
         return between
 
     def begin_no_more(self) -> None:

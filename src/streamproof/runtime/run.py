@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
-from streamproof.core.notes import Note, NoteCode
-from streamproof.errors import ConfigurationError, StreamproofError
+from streamproof.errors import ConfigurationError, EndedFromOutside, StreamproofError
 from streamproof.runtime.adding_up import require_adds_up
 from streamproof.runtime.as_planned import do_again_as_planned
 from streamproof.runtime.backups import Backups, backups_of
 from streamproof.runtime.binding.bind import bind
 from streamproof.runtime.binding.sinks import sink_of
+from streamproof.runtime.ending import end_all, end_beside
 from streamproof.runtime.failing import failure_of, in_query, keep_failure, said_first
 from streamproof.runtime.journal.manifests import ManifestStore
+from streamproof.runtime.pulse import PulseTaker
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.real_time.slots import require_slots
 from streamproof.runtime.spark.connector_jars import connector_jars
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 _LOOK_EVERY_SECONDS = 1
 _PATIENCE_SECONDS = 30.0
 """How long a run that has read everything waits for a store that is down."""
-_PATIENCE_AT_END_SECONDS = 10.0
-"""How long a run that is asked to end waits for the batch that is under way: whoever sends SIGTERM kills it some 30 seconds later."""
 
 
 def run_job(
@@ -63,6 +62,7 @@ def run_job(
     accept_missing: bool = False,
     replay_last: bool = False,
     latency: bool = False,
+    lineage: bool = False,
     end: threading.Event | None = None,
     listener: Listener | Iterable[Listener] | None = None,
     log: Path | None = None,
@@ -89,6 +89,8 @@ def run_job(
         Computes the newest batch again from its recorded input, after the checkpoint was damaged.
     latency
         Measures how old records are when readers get them; each batch says it (`BatchCommitted.latency`).
+    lineage
+        Has each query say what it reads and writes, once its plan is made (`QueryPlanned`).
     end
         Is set by whoever wants the run to end: between two batches if that is within ten seconds, else in the middle of one, which is done
         again by the next start.
@@ -115,6 +117,7 @@ def run_job(
         accept_missing=accept_missing,
         replay_last=replay_last,
         latency=latency,
+        lineage=lineage,
         emitter=emitter,
     )
     backups: Backups | None = None
@@ -168,14 +171,22 @@ def _run(bound: "BoundJob", session: "SparkSession", start: Start, end: threadin
                 running.protocol.finish(_PATIENCE_SECONDS, end.is_set)
         ended_early = end.is_set()
         if ended_early:
-            _end(queries, start.emitter)
+            end_all(queries, start.emitter)
+    except StreamproofError as problem:
+        end_beside(problem, queries, start.emitter, end.is_set)
+        _stop(queries)
+        raise
     except BaseException as problem:  # Ctrl-C too: nothing goes on after an error
-        for running in queries:
-            running.stop()
+        _stop(queries)
         if _jvm.is_of_spark(problem) and not _jvm.is_gone(problem):  # what waits for a service is published beside the queries, too
             raise translated(problem) from problem
         raise
     return queries, ended_early
+
+
+def _stop(queries: list[RunningQuery]) -> None:
+    for running in queries:
+        running.stop()
 
 
 def _require_wanted(end: threading.Event) -> None:
@@ -192,41 +203,28 @@ def _session(config: "JobConfig", emitter: Emitter, log: Path | None) -> "SparkS
 
 def _wait(queries: list[RunningQuery], end: threading.Event) -> None:
     """Waits for all queries, or until asked to end; notices the first that fails while others still run."""
-    running = list(queries)
+    running, pulse = list(queries), PulseTaker(queries, queries[0].protocol.events.emitter)
     while running and not end.is_set():
-        running = [query for query in running if not _has_ended(query)]
+        running = [query for query in running if not _has_ended(query, end)]
         for query in queries:  # with a long interval, or no new input, nobody else would
             with in_query(query.name, query.protocol):
                 query.protocol.look_for_commit()
         for query in running:
             with in_query(query.name, query.protocol):
                 query.protocol.publisher.catch_up_unless_busy()
+        pulse.take()
 
 
-def _has_ended(query: RunningQuery) -> bool:
+def _has_ended(query: RunningQuery, end: threading.Event) -> bool:
     with in_query(query.name, query.protocol):
-        return query.wait(_LOOK_EVERY_SECONDS)
-
-
-def _end(queries: list[RunningQuery], emitter: Emitter) -> None:
-    """Ends all queries within the patience, and notes what is left to do."""
-    deadline = monotonic_seconds() + _PATIENCE_AT_END_SECONDS
-    for running in queries:
-        running.begin_no_more()
-    for running in queries:
-        with in_query(running.name, running.protocol):
-            _end_one(running, deadline, emitter)
-
-
-def _end_one(running: RunningQuery, deadline: float, emitter: Emitter) -> None:
-    emitter.emit(QueryFinishing(running.name, asked_to_end=True))
-    protocol = running.protocol
-    if not running.end(deadline - monotonic_seconds()):
-        said = f"A batch of {running.name} was under way: {protocol.said_under_way}"
-        protocol.events.note(Note(NoteCode.UNDER_WAY, said))
-    protocol.look_for_commit()
-    waits = [f"{waiting.says} The next start publishes them first." for waiting in protocol.publisher.behind]
-    protocol.events.note(*(Note(NoteCode.STILL_WAITS, said) for said in waits))
+        ended = query.wait(_LOOK_EVERY_SECONDS)
+        if ended and query.for_ever and not end.wait(_LOOK_EVERY_SECONDS):  # who ends the JVM tells us too, a moment later
+            raise EndedFromOutside(
+                f"The query {query.name} has ended without an error, and nobody has asked this run to end.",
+                required="It goes on until the run is told to end: something else has stopped it, such as a call of stop() in the job's code.",
+                remedy="Start it again; it goes on where it was.",
+            )
+        return ended
 
 
 def delete_outputs(bound: "BoundJob", spark: "SparkSession") -> None:

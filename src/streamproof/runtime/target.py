@@ -59,17 +59,19 @@ def run(
     """
     from streamproof.config import load
     from streamproof.runtime.run import run_job
+    from streamproof.runtime.spark.run_log import values_left_out
 
     config = load(target, profile=profile)
-    return run_job(
-        config,
-        new_output=new_output,
-        replace_output=replace_output,
-        accept_replay=accept_replay,
-        accept_topics=accept_topics,
-        accept_lateness=accept_lateness,
-        accept_missing=accept_missing,
-        replay_last=replay_last,
-        latency=latency,
-        listener=listener,
-    )
+    with values_left_out():
+        return run_job(
+            config,
+            new_output=new_output,
+            replace_output=replace_output,
+            accept_replay=accept_replay,
+            accept_topics=accept_topics,
+            accept_lateness=accept_lateness,
+            accept_missing=accept_missing,
+            replay_last=replay_last,
+            latency=latency,
+            listener=listener,
+        )

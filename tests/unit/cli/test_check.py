@@ -332,3 +332,20 @@ def test_a_terminal_without_ticks_gets_plus_and_minus(my_job):
 
     assert "  + configuration" in done.stdout
     assert "Unexpected" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("alerts", "said"),
+    [
+        ('without_fault = ["StreamproofStuk"]', 'names "StreamproofStuk", which is no alert (did you mean "StreamproofStuck"?)'),
+        ('under = { "machine-deat" = [] }', 'names "machine-deat", and no fault is called so. Did you mean "machine-death"?'),
+    ],
+)
+def test_an_alert_or_a_fault_that_there_is_not_is_refused(streamproof, my_job, java, alerts, said):
+    scenario = my_job / "scenario.toml"
+    scenario.write_text(f"{scenario.read_text()}\n[alerts]\n{alerts}\n")
+
+    result = streamproof("check", "my_job")
+
+    assert result.code == 2
+    assert said in " ".join(result.out.split())

@@ -147,6 +147,17 @@ def test_an_unexpected_error_is_one_sentence_and_its_trace_is_kept(streamproof, 
     assert "hunter2" not in kept + result.err
 
 
+def test_of_an_unexpected_error_no_value_is_kept_and_none_is_said(streamproof, monkeypatch):
+    fail_with(monkeypatch, ValueError("[CAST_INVALID_INPUT] The value 'ann@example.org' cannot be cast."))
+
+    result = streamproof("run")
+
+    kept = Path(".streamproof/last-error.txt").read_text()
+    assert "ann@example.org" not in kept + result.err
+    assert "ValueError [CAST_INVALID_INPUT]" in kept
+    assert 'File "' in kept
+
+
 def test_what_the_users_code_raises_names_its_line_and_is_no_fault_of_ours(streamproof, monkeypatch):
     fail_with(monkeypatch, KeyError("eur"), file=str(Path("sink.py").absolute()))
 

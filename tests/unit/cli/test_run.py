@@ -4,6 +4,7 @@ import json
 import logging
 import os
 import signal
+import socket
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
@@ -458,6 +459,7 @@ def test_the_ways_out_are_passed_on(ran):
         "accept_missing": False,
         "replay_last": False,
         "latency": False,
+        "lineage": False,
     }
     assert ran("--replace-output")[1]["replace_output"] is True
 
@@ -484,3 +486,45 @@ def test_columns_stay_aligned_where_an_address_is_hidden(ran, monkeypatch, my_jo
 
     assert "${env:HIDDEN}/rejected" in lines[1]
     assert len({line.index(" rows ") for line in lines}) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--hang-after", "10 minutes"), "nobody would be told of a hang"),
+        (("--hang-after", "soon", "--metrics", "0"), "soon"),
+        (("--hang-after", "0 seconds", "--metrics", "0"), "it is 0"),
+    ],
+)
+def test_a_bound_that_nobody_would_be_told_by_or_that_is_none_is_refused(ran, streamproof, monkeypatch, arguments, said):
+    monkeypatch.delenv("NOTIFY_SOCKET", raising=False)
+    ran()
+    shown = streamproof("run", "my_job", *arguments)
+
+    assert shown.code == 2
+    assert said in shown.err
+
+
+def test_a_service_manager_that_has_started_the_run_is_told(ran, monkeypatch, tmp_path):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(10)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        ran("--hang-after", "10 minutes")
+        told = [listening.recv(4_096).decode()]
+        while told[-1] != "STOPPING=1":
+            told.append(listening.recv(4_096).decode())
+
+    assert told[0].startswith("WATCHDOG=1\n")
+
+
+@pytest.mark.parametrize("option", ["--metrics", "--live"])
+def test_a_port_that_is_taken_is_said_before_anything_begins(ran, streamproof, option):
+    _, _ = ran()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        shown = streamproof("run", "my_job", option, str(taken.getsockname()[1]))
+
+    assert shown.code == 2
+    assert "address already in use" in shown.err
+    assert "Port 0 takes one that is free" in shown.err
+    assert not shown.out

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from streamproof.connectors.lag import Lag
 from streamproof.core.account import OF_A_BATCH, Account
-from streamproof.observe.live.picture import Moment
+from streamproof.observe.moment import Moment
 from streamproof.runtime.watching.events import (
     BatchCommitted,
     BatchPlanned,

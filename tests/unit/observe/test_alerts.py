@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ CLICKS = f'{QUERY}, source="events", topic="clicks"'
 INPUT = of("input_records_total", "0+600x200")
 BATCHES = of("batch_seconds_sum", "0+10x200") | of("batch_seconds_count", "0+10x200")
 HEARD = of("heard_interval_seconds_sum", "0+60x200") | of("heard_interval_seconds_count", "0+6x200")
+DEATH = f'{QUERY}, code="DIVIDE_BY_ZERO", page="https://spark.apache.org/x"'
 DROPS = f'{QUERY}, operator="0 stateStoreSave"'
 CASES = {
     "StreamproofRestarts": Case(of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 30),
@@ -71,6 +73,10 @@ FURTHER = {
     "rows are dropped in the first batch of a watch": (
         "StreamproofLateRowsDropped",
         Case(of("state_dropped_rows_total", "_x10 4x60", DROPS), 12, 30, DROPS),
+    ),
+    "it is known what a query died of": (
+        "StreamproofQueryDied",
+        Case(of("query_died", "0x10 1x10") | of("last_failure_info", "_x10 1x10", DEATH), 11, 9, DEATH),
     ),
     "the first batch hangs": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
 }
@@ -133,6 +139,23 @@ def counted(name: str, at: int, firing: int, labels: str = "") -> dict[str, obje
     """That an alert fires for so many series with these labels. Its texts are not compared."""
     expr = f'count(ALERTS{{alertname="{name}", alertstate="firing", {labels}}}) or vector(0)'
     return {"expr": expr, "eval_time": f"{at}m", "exp_samples": [{"labels": "{}", "value": firing}]}
+
+
+def test_the_alert_of_a_query_that_died_says_the_code_and_its_page_once(tmp_path):
+    """A query that died twice has one code, the last; one that is not known keeps no alert from firing."""
+    ((alert,),) = ([alert for _, alert in ALERTS if alert.name == "StreamproofQueryDied"],)
+    annotations = {
+        "summary": "clicks: query sums has died, and its process goes on.",
+        "description": alert.todo,
+        "runbook": "streamproof-runbook.md#streamproof_query_died",
+        "code": "DIVIDE_BY_ZERO",
+        "page": "https://spark.apache.org/x",
+    }
+    labels = {"severity": "page", **dict(re.findall(r'(\w+)="([^"]*)"', DEATH))}
+    fired = {"eval_time": "11m", "alertname": alert.name, "exp_alerts": [{"exp_labels": labels, "exp_annotations": annotations}]}
+    given = of("query_died", "0x10 1x10") | of("last_failure_info", "_x10 1x10", DEATH)
+
+    assert not verdict(tmp_path, {"interval": "1m", "input_series": series(given), "alert_rule_test": [fired]})
 
 
 def test_every_alert_has_a_case():

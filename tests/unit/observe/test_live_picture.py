@@ -12,9 +12,10 @@ from streamproof.core.account import Account
 from streamproof.errors import SinkUnavailable
 from streamproof.observe.live import histories, picture, troubles
 from streamproof.observe.live.board import RunBoard
-from streamproof.observe.live.picture import Moment, Picture, after
+from streamproof.observe.live.picture import Picture, after
 from streamproof.observe.live.shown import SHOWN_PARTITIONS
 from streamproof.observe.live.standing import STUCK_SECONDS
+from streamproof.observe.moment import Moment
 from streamproof.runtime.watching.events import (
     BatchPublished,
     HotKey,

@@ -1,10 +1,13 @@
 """Metrics: what events make of them, what Prometheus gets, and that alerts and dashboard are about metrics that there are."""
 
+import gc
 import json
 import re
+import tracemalloc
 import urllib.error
 import urllib.request
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from streamproof.observe.dashboard import dashboard, expression
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.metric import Kind
 from streamproof.observe.metrics import ALERTS, METRICS, OF_PLAIN_JOBS
+from streamproof.observe.moment import Moment
 from streamproof.observe.rules import alert_rules
 from streamproof.observe.runbook import runbook
 from streamproof.observe.values import MOST_SERIES, Values
@@ -31,10 +35,12 @@ from streamproof.runtime.watching.events import (
     QueryEnded,
     QueryStarted,
     RuleRejected,
+    RunFailed,
     TableRead,
     TableStays,
     WatermarkLeapt,
 )
+from streamproof.runtime.watching.failure import Failure
 from streamproof.runtime.watching.figures import OperatorState
 from streamproof.runtime.watching.latency import Latency, Since
 from streamproof.runtime.watching.result import QueryAccount
@@ -194,6 +200,20 @@ def test_series_beyond_the_bound_are_counted_and_not_shown():
     assert found["streamproof_series_left_out_total", "table_rows"] == 5
 
 
+def test_of_a_query_the_last_failure_is_shown_by_its_code_and_no_other():
+    values = Values()
+    for code in ("data", "sink-unavailable"):
+        values(RunFailed("SinkError", "a text with ann@example.org", code, Failure("clicks", "sums")))
+    values(WatchedEnded("other", "run", "DIVIDE_BY_ZERO SparkArithmeticException"))
+
+    found = {key[1:]: value for key, value in shown(values).items() if key[0] == "streamproof_last_failure_info"}
+
+    assert found == {
+        ("sums", "sink-unavailable", "docs/reference/codes.md#error-sink-unavailable"): 1,
+        ("other", "DIVIDE_BY_ZERO SparkArithmeticException", "https://spark.apache.org/docs/latest/sql-error-conditions.html"): 1,
+    }
+
+
 def test_a_plain_job_is_shown_as_far_as_spark_tells():
     values = Values(OF_PLAIN_JOBS)
     for line in SAID.read_text().splitlines():
@@ -225,7 +245,7 @@ def test_what_a_plain_job_has_is_in_the_guide_and_nothing_else():
     assert told == {metric.full_name for metric in OF_PLAIN_JOBS}
 
 
-def test_health_and_readiness():
+def test_health_and_readiness_of_a_plain_job():
     def asked(endpoint, page):
         try:
             with urllib.request.urlopen(endpoint.url.replace("/metrics", page), timeout=5) as answer:
@@ -242,7 +262,7 @@ def test_health_and_readiness():
         values(QueryStarted("late", "run-1", "checkpoint", {}, 0))
         values(ENDED)
         code, said = asked(endpoint, "/ready")
-        assert (code, json.loads(said)["not_running"]) == (503, ["sums"])
+        assert (code, json.loads(said)["reason"]) == (503, "sums has ended.")
         assert asked(endpoint, "/else")[0] == 404
 
 
@@ -273,7 +293,7 @@ def test_names_are_those_that_prometheus_asks_for():
 SUFFIXES = r"(_bucket|_sum|_count)?$"
 
 
-@pytest.mark.parametrize("said", [*(alert.when for _, alert in ALERTS), *map(expression, METRICS)])
+@pytest.mark.parametrize("said", [*(alert.condition() for _, alert in ALERTS), *map(expression, METRICS)])
 def test_what_is_asked_is_of_metrics_that_there_are(said):
     asked = re.findall(r"streamproof_\w+", said)
     assert asked
@@ -301,7 +321,7 @@ def test_the_rules_are_yaml_with_every_alert():
     ((group,),) = yaml.safe_load(alert_rules()).values()
 
     assert [rule["alert"] for rule in group["rules"]] == [alert.name for _, alert in ALERTS]
-    assert [rule["expr"] for rule in group["rules"]] == [alert.when for _, alert in ALERTS]
+    assert [rule["expr"] for rule in group["rules"]] == [alert.condition() for _, alert in ALERTS]
 
 
 def test_the_dashboard_has_a_panel_for_each_metric():
@@ -342,3 +362,72 @@ def test_readings_fit_their_labels():
         ]
         assert readings or metric.name == "batch_limit", metric.name
         assert {len(labels) for labels, _ in readings} <= {len(metric.labels)}
+
+
+class Clocks:
+    """Both clocks, in the hands of a test."""
+
+    def __init__(self):
+        self.wall, self.steady = AT, 5_000.0
+
+    def __call__(self):
+        return Moment(self.wall, self.steady)
+
+    def pass_(self, seconds):
+        self.wall, self.steady = self.wall + timedelta(seconds=seconds), self.steady + seconds
+
+
+@pytest.mark.parametrize("days", [1, -1], ids=["forth", "back"])
+def test_a_clock_that_jumps_changes_no_age(days):
+    clocks = Clocks()
+    values = Values(clock=clocks)
+    values_of([STARTED, PLANNED], values)
+    (under_way,) = [metric for metric in METRICS if metric.name == "batch_begun_timestamp_seconds"]
+    clocks.pass_(100)
+    assert values.now(under_way) == {("sums",): AT.timestamp()}
+
+    clocks.wall += timedelta(days=days)
+    clocks.pass_(20)
+
+    ((_, begun),) = values.now(under_way).items()
+    assert clocks.wall.timestamp() - begun == pytest.approx(120), "what the alert on it goes by"
+
+
+def test_a_moment_is_told_alike_each_time_although_clocks_run_apart_a_little():
+    """Prometheus counts how often `query_started_timestamp_seconds` changes."""
+    clocks = Clocks()
+    values = Values(clock=clocks)
+    values(STARTED)
+    (started,) = [metric for metric in METRICS if metric.name == "query_started_timestamp_seconds"]
+    told = set()
+    for _ in range(100):
+        clocks.pass_(15)
+        clocks.wall += timedelta(milliseconds=1)
+        told |= set(values.now(started).values())
+    assert told == {AT.timestamp()}
+
+
+def test_without_anybody_who_scrapes_the_memory_is_bounded():
+    """Whatever hears a run for its metrics, its health and its page, and nobody ever asks them."""
+    from streamproof.observe.health import Health
+    from streamproof.observe.live.board import RunBoard
+
+    listeners = [Values(), Health(), RunBoard("clicks")]
+
+    def run(batches):
+        for number in batches:
+            for event in (replace(PLANNED, batch=number), committed(number), Note("sums", f"note {number}", "hot-key")):
+                for listener in listeners:
+                    listener(event)
+
+    for listener in listeners:
+        listener(STARTED)
+    run(range(3_000))
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    run(range(3_000, 9_000))
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 500_000, f"6,000 batches have left {grown:,} bytes"

@@ -8,6 +8,7 @@ import pytest
 
 from streamproof.config import load
 from streamproof.config.backup import BackupConfig
+from streamproof.config.beside import Beside
 from streamproof.core.notes import NoteCode
 from streamproof.errors import ConfigurationError
 from streamproof.runtime.backups import Backups, _Query, backups_of
@@ -162,7 +163,7 @@ def test_the_table_of_the_configuration(tmp_path):
     found = loaded(tmp_path, 'to = "../second"').backup
     assert found is not None
     assert (found.to, found.every, found.keep) == ("../second", timedelta(minutes=15), 3)
-    assert backups_of(loaded(tmp_path, 'to = "../second"').model_copy(update={"backup": None}), list.append) is None
+    assert backups_of(loaded(tmp_path, 'to = "../second"').model_copy(update={"beside": Beside()}), list.append) is None
 
 
 @pytest.mark.parametrize(

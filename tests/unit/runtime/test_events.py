@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -579,3 +579,24 @@ def test_events_are_plain_values_for_json():
     last = json.loads(json.dumps(RunEnded(result).as_dict()))
     assert last == {"kind": "run-ended", "result": result.as_dict()}
     assert last["result"]["accounts"][0] == shown["account"]
+
+
+@pytest.mark.parametrize("jump", [timedelta(days=1), timedelta(days=-1)], ids=["forth", "back"])
+def test_a_clock_that_jumps_within_a_batch_changes_no_latency(protocol, heard, monkeypatch, jump):
+    planned_ms = protocol.query.journal.logs.of(0).clock_ms
+    clock = SimpleNamespace(wall=datetime(2026, 1, 5, tzinfo=UTC), steady=100.0)
+    before_ms = int(clock.wall.timestamp() * 1_000) - planned_ms
+    monkeypatch.setattr("streamproof.runtime.batch.protocol.now_utc", lambda: clock.wall)
+    monkeypatch.setattr("streamproof.runtime.batch.protocol.monotonic_seconds", lambda: clock.steady)
+    stage, passed = protocol.staging.stage, []
+
+    def slowly(*arguments):
+        clock.wall, clock.steady = clock.wall + timedelta(seconds=3) + jump, clock.steady + 3
+        return stage(*arguments)
+
+    monkeypatch.setattr(protocol.staging, "stage", slowly)
+    monkeypatch.setattr(protocol, "_latency", lambda _batch, _aged, passed_ms: passed.append(passed_ms) or ())
+
+    protocol(Rows(), 0)
+
+    assert passed == [before_ms + 3_000]

@@ -133,6 +133,11 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ),
         ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (
+            "a.b.C: Fail to parse 'Smith' in the new parser.",
+            StreamproofError,
+            "Fail to parse (text of 5 characters) in the new parser.",
+        ),
+        (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
             StreamproofError,
             "The query stopped: why",
@@ -188,6 +193,12 @@ notional / size
         (BY_CALL, "CAST_INVALID_INPUT in cast (/jobs/job.py, line 19)"),
         (BY_SQL, "DIVIDE_BY_ZERO in notional / size"),
         ("[CAST_OVERFLOW] The value 7000 overflows. SQLSTATE: 22003", "CAST_OVERFLOW"),
+        ("[USER_RAISED_EXCEPTION] no rate for Smith SQLSTATE: P0001", "USER_RAISED_EXCEPTION"),
+        ("[FAILED_EXECUTE_UDF] User defined function (`f`) failed due to: x: Smith. SQLSTATE: 39000", "FAILED_EXECUTE_UDF"),
+        (
+            "[USER_RAISED_EXCEPTION] keyed(initial=...): [table.t] has a row without at, from which ttl counts. SQLSTATE: P0001",
+            "keyed(initial=...): [table.t] has a row without at, from which ttl counts",
+        ),
     ],
 )
 def test_what_a_task_raised_is_named_with_its_place_and_without_values(cause, said):

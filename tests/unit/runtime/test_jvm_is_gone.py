@@ -165,7 +165,7 @@ PHASES = (
     "start_query",
     "_wait",
     "QueryFinishing",
-    "_end",
+    "end_all",
     "summary",
 )
 
@@ -199,13 +199,13 @@ def test_wherever_a_run_is_when_its_jvm_dies_it_says_so(phase, problem, jvm, mon
         raise problem
 
     monkeypatch.setattr(run, phase, dies)
-    if phase == "_end":  # reached by a run that is asked to end, which is its own answer
+    if phase == "end_all":  # reached by a run that is asked to end, which is its own answer
         monkeypatch.setattr(run, "_wait", lambda _, end: end.set())
 
-    with pytest.raises(KeyboardInterrupt if phase == "_end" else JvmGone):
+    with pytest.raises(KeyboardInterrupt if phase == "end_all" else JvmGone):
         run.run_job(config, replace_output=True, listener=lambda event: heard.append(type(event).__name__))
 
-    assert heard[-1:] == ([] if phase == "_end" else ["RunFailed"])
+    assert heard[-1:] == ([] if phase == "end_all" else ["RunFailed"])
 
 
 def test_an_error_while_the_jvm_lives_stays_what_it_is(jvm, monkeypatch):

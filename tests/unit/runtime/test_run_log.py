@@ -1,5 +1,6 @@
 """What the JVM writes to standard error goes to the log of the run; one that ends at once is an error that says why."""
 
+import logging
 import socketserver
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import pytest
 from pyspark import SparkContext
 
 from streamproof.errors import EnvironmentProblem
-from streamproof.runtime.spark.run_log import open_log, python_side
+from streamproof.runtime.spark.run_log import open_log, python_side, values_left_out
 from streamproof.runtime.spark.session import start_session
 
 
@@ -77,6 +78,48 @@ library["late"]()
     assert ended.stderr == "ERROR:root:the user's own\n"
     assert log.read_text().count("Exception while sending command.") == 2
     assert "There was an exception." in log.read_text()
+
+
+def breaks(logger: str) -> None:
+    """Logs an error as py4j does where a value cannot be cast."""
+    try:
+        raise ValueError("[CAST_INVALID_INPUT] The value 'ann@example.org' cannot be cast.")
+    except ValueError:
+        logging.getLogger(logger).exception("There was an exception while executing the Python Proxy on the Python Side.")
+
+
+@pytest.mark.parametrize("logger", ["py4j.clientserver", "pyspark.sql"])
+def test_the_log_has_no_value_of_a_row(tmp_path, logger):
+    log = tmp_path / "log"
+
+    with python_side(log):
+        breaks(logger)
+        logging.getLogger("opentelemetry.exporter").error("ReadError: 401 of a collector")
+        logging.getLogger("openlineage.client.transport.http").error("HTTPError: 400 of a catalogue")
+
+    said = log.read_text()
+    assert "ann@example.org" not in said
+    assert "ValueError [CAST_INVALID_INPUT]" in said
+    assert "ReadError: 401 of a collector" in said
+    assert "HTTPError: 400 of a catalogue" in said
+    assert f'File "{__file__}", line ' in said
+
+
+@pytest.mark.parametrize("logger", ["py4j.clientserver", "DataFrameQueryContextLogger"])
+def test_in_a_program_of_the_users_the_loggers_of_spark_say_no_value_of_a_row(caplog, logger, monkeypatch):
+    monkeypatch.setattr(logging.getLogger(logger), "disabled", False)  # a session of ours disables that of plans
+    monkeypatch.setattr(logging.getLogger(logger), "propagate", True)
+
+    with values_left_out():
+        breaks(logger)
+        logging.getLogger().error("the user's own ValueError: %s", "ann@example.org")
+
+    (record, own) = caplog.records
+    assert "ann@example.org" not in caplog.handler.format(record)
+    assert "ValueError [CAST_INVALID_INPUT]" in record.getMessage()
+    assert own.getMessage() == "the user's own ValueError: ann@example.org"
+    breaks(logger)
+    assert "ann@example.org" in caplog.handler.format(caplog.records[-1]), "after the run it is as it was"
 
 
 def test_what_pysparks_server_for_accumulators_says_of_a_jvm_that_is_gone_is_in_the_log(tmp_path, capfd):

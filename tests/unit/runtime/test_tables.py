@@ -140,6 +140,19 @@ def test_check_looks_whether_the_folder_is_there(configured):
     assert looked(config, "prices").says == "prices, 1 file, read at the start"
 
 
+def test_check_says_the_newest_version_of_a_table_of_delta_lake(configured):
+    config = configured('[table.prices]\nconnector = "delta"\npath = "prices"\nrefresh = "10 minutes"\n')
+    log = config.root / "prices" / "_delta_log"
+    log.parent.mkdir()
+    with pytest.raises(ConfigurationError, match=r"line 13: \[table.prices\] path is .*prices, which is no table of Delta Lake"):
+        looked(config, "prices")
+
+    log.mkdir()
+    for name in (f"{0:020}.json", f"{12:020}.json", f"{10:020}.checkpoint.parquet", "_last_checkpoint"):
+        (log / name).write_text("{}")
+    assert looked(config, "prices").says == "prices, version 12, read again after 10 minutes"
+
+
 def test_what_lies_elsewhere_is_not_looked_at(configured):
     remote = configured('[table.prices]\nconnector = "files"\npath = "s3a://shop/prices"\n')
 

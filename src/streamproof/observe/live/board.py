@@ -6,20 +6,15 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from streamproof.config import secret
-from streamproof.core.clock import monotonic_seconds, now_utc
 from streamproof.errors import StreamproofError
-from streamproof.observe.live.picture import Moment, Picture, after, closed, failed
+from streamproof.observe.live.picture import Picture, after, closed, failed
 from streamproof.observe.live.shown import shown_run, without_secrets
 from streamproof.observe.live.standing import Standing, standing
 from streamproof.observe.live.troubles import Trouble
+from streamproof.observe.moment import Moment, moment
 from streamproof.runtime.watching.events import RunEvent
 
 Clock = Callable[[], Moment]
-
-
-def moment() -> Moment:
-    """Now, by both clocks."""
-    return Moment(now_utc(), monotonic_seconds())
 
 
 class Board(Protocol):

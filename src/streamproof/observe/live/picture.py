@@ -9,7 +9,9 @@ from streamproof.core.phases import Phase
 from streamproof.observe.live.histories import Point, State, Topic, state_after, thinned, topics_after
 from streamproof.observe.live.plain import Plain
 from streamproof.observe.live.troubles import Trouble, trouble_of, with_trouble
+from streamproof.observe.moment import Moment
 from streamproof.runtime.watching import events
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import RunEvent
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.result import QueryAccount
@@ -22,14 +24,6 @@ MOST_LATENCIES = 20
 MOST_BATCHES = 12
 """Of one query, the last ones."""
 _CLOCK_JUMPS = timedelta(seconds=5)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """When something was heard: by the wall clock, which can jump, and by one that cannot, in seconds."""
-
-    wall: datetime
-    steady: float
 
 
 @dataclass(frozen=True)
@@ -248,6 +242,10 @@ def _of_query(query: Query, event: RunEvent, at: Moment) -> Query:
             return _committed(query, event, at)
         case events.QueryFinishing():
             return replace(query, doing="finishing")
+        case QueryDied():
+            return replace(query, doing="died", done=replace(query.done, under_way=None))
+        case QueryStopped():
+            return replace(query, doing="ended", done=replace(query.done, under_way=None))
         case WatchedStarted():
             return Query(query.name, at, doing="running", plain=Plain(at.steady))
         case WatchedHeard():

@@ -8,8 +8,9 @@ from typing import Any
 from streamproof.core.account import PLACES, shown
 from streamproof.core.phases import Phase
 from streamproof.observe.live.histories import MOST_PARTITIONS, State, Topic
-from streamproof.observe.live.picture import Batch, Moment, Picture, Query
+from streamproof.observe.live.picture import Batch, Picture, Query
 from streamproof.observe.live.standing import Standing, input_per_second, seconds_to_catch_up, usual_seconds
+from streamproof.observe.moment import Moment
 from streamproof.runtime.watching.watched import WORK_AND_WRITE
 
 PHASES = tuple(str(phase) for phase in Phase if phase not in (Phase.START, Phase.MAINTENANCE))

@@ -82,7 +82,10 @@ def _judged(picture: Picture, now: float) -> tuple[Word, str]:
 
 
 def _died(died: Sequence[Query], living: Sequence[Query]) -> str:
-    """What of a plain PySpark job has died, and what goes on."""
+    """What has died, and what goes on: of a plain PySpark job the others do, of a job of ours they are ended."""
+    ours = [query.name for query in died if query.plain is None]
+    if ours:
+        return f"An error has ended {ours[0]}. The other queries are ended after their batch, and then the run."
     what = " and ".join(f"{query.name} of {query.plain.error if query.plain else ''}" for query in died)
     others = f" {' and '.join(query.name for query in living)} {'goes' if len(living) == 1 else 'go'} on." if living else ""
     return f"A query has died: {what}.{others}" if len(died) == 1 else f"{len(died)} queries have died: {what}.{others}"

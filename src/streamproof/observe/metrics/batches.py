@@ -1,6 +1,7 @@
 """How long batches take, what comes through, and when the newest was committed."""
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import BatchCommitted, BatchPlanned, QueryEnded, QueryStarted
 from streamproof.runtime.watching.watched_events import WatchedHeard, WatchedStarted
 
@@ -28,6 +29,8 @@ UNDER_WAY = Metric(
         BatchPlanned: lambda event: [((event.query,), NOW)],
         BatchCommitted: lambda event: [((event.query,), 0)],
         QueryEnded: lambda event: [((event.query,), 0)],
+        QueryDied: lambda event: [((event.query,), 0)],
+        QueryStopped: lambda event: [((event.query,), 0)],
     },
     shown="time() - (streamproof_batch_begun_timestamp_seconds > 0)",
     alerts=(
@@ -36,8 +39,8 @@ UNDER_WAY = Metric(
             # Ten times what batches took in the last hour, and two minutes at least.
             when=(
                 "time() - (streamproof_batch_begun_timestamp_seconds > 0) > clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
-                " / rate(streamproof_batch_seconds_count[1h]), 120)"
-                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > 1800"
+                " / rate(streamproof_batch_seconds_count[1h]), $2m)"
+                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m"
             ),
             lasting="0m",
             severity=Severity.PAGE,

@@ -23,7 +23,7 @@ CONSUMER_LAG = Metric(
             when=(
                 "sum by (job_name, query, topic) (deriv(streamproof_consumer_lag_records[15m])) > 0 and on (job_name, query, topic) "
                 "sum by (job_name, query, topic) (streamproof_consumer_lag_records) > on (job_name, query) group_left "
-                "300 * rate(streamproof_input_records_total[15m])"
+                "$5m * rate(streamproof_input_records_total[15m])"
             ),
             lasting="10m",
             severity=Severity.TICKET,

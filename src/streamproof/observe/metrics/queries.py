@@ -1,7 +1,9 @@
 """Whether the queries of a job run, since when, and what they say."""
 
 from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
-from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted
+from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
+from streamproof.runtime.watching.events import Note, QueryEnded, QueryStarted, RunFailed
+from streamproof.runtime.watching.failure import PAGE
 from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHeard, WatchedStarted
 
 UP = Metric(
@@ -16,6 +18,8 @@ UP = Metric(
     readings={
         QueryStarted: lambda event: [((event.query,), 1)],
         QueryEnded: lambda event: [((event.query,), 0)],
+        QueryDied: lambda event: [((event.query,), 0)],
+        QueryStopped: lambda event: [((event.query,), 0)],
         WatchedStarted: lambda event: [((event.query,), 1)],
         WatchedEnded: lambda event: [((event.query,), 0)],
     },
@@ -71,13 +75,34 @@ DIED = Metric(
     alerts=(
         Alert(
             name="StreamproofQueryDied",
-            when="streamproof_query_died == 1",
+            # With the code of what it died of beside it; without, where that is not known.
+            when=(
+                "(streamproof_query_died == 1) * ignoring (code, page) group_left (code, page) streamproof_last_failure_info"
+                " or (streamproof_query_died == 1 unless ignoring (code, page) streamproof_last_failure_info)"
+            ),
             lasting="0m",
             severity=Severity.PAGE,
             says="{{ $labels.job_name }}: query {{ $labels.query }} has died, and its process goes on.",
             todo="The driver's log has the error. Nothing starts the query again: let the job end with it (spark.streams.awaitAnyTermination()).",
+            beside={"code": "{{ $labels.code }}", "page": "{{ $labels.page }}"},
         ),
     ),
+)
+_OF_SPARK = "https://spark.apache.org/docs/latest/sql-error-conditions.html"
+LAST_FAILURE = Metric(
+    name="last_failure_info",
+    kind=Kind.INFO,
+    unit="always 1",
+    labels=(QUERY, "code", "page"),
+    means="What a query failed of last: the code of the error, and the page that explains it. Of a plain PySpark job the code is Spark's condition and "
+    "the class of the exception. No text of an error is here.",
+    bad="It is there.",
+    todo="The page says what the code means. An error in a job of ours ends the run, and the endpoint with it: the last scrape may miss it, `--otel` sends it.",
+    plain=True,
+    readings={
+        RunFailed: lambda event: [((event.failure.query if event.failure else "", event.code, f"{PAGE}#error-{event.code}"), 1)],
+        WatchedEnded: lambda event: [((event.query, event.error, _OF_SPARK), 1)] if event.error is not None else [],
+    },
 )
 HEARD = Metric(
     name="last_heard_timestamp_seconds",
@@ -100,8 +125,8 @@ HEARD = Metric(
             # Ten times what lay between two words so far, and ten minutes at least; half an hour where there were not yet two.
             when=(
                 "time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
-                " / streamproof_heard_interval_seconds_count, 600)"
-                " or (time() - streamproof_last_heard_timestamp_seconds > 1800 unless streamproof_heard_interval_seconds_count > 0)"
+                " / streamproof_heard_interval_seconds_count, $10m)"
+                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0)"
             ),
             lasting="0m",
             severity=Severity.PAGE,
@@ -124,4 +149,4 @@ INTERVAL = Metric(
     },
     shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_heard_interval_seconds_bucket[10m])))",
 )
-METRICS = (UP, STARTED, DIED, HEARD, INTERVAL, NOTES)
+METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, NOTES)

@@ -61,7 +61,7 @@ DISK = Metric(
         Alert(
             name="StreamproofStateGrows",
             when=(
-                "predict_linear(streamproof_state_disk_bytes[1d], 7 * 86400) > 2 * streamproof_state_disk_bytes "
+                "predict_linear(streamproof_state_disk_bytes[1d], $7d) > 2 * streamproof_state_disk_bytes "
                 "and streamproof_state_disk_bytes > 1e9 and streamproof_state_disk_bytes offset 1d > 0"
             ),
             lasting="1h",

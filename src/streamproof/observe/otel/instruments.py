@@ -32,7 +32,8 @@ class Instruments:
     def __init__(self, meter: "Meter", job: str, values: Values) -> None:
         self._job, self._values = job, values
         self._histograms: dict[str, Histogram] = {}
-        observable = {Kind.GAUGE: meter.create_observable_gauge, Kind.COUNTER: meter.create_observable_counter}
+        gauge = meter.create_observable_gauge
+        observable = {Kind.GAUGE: gauge, Kind.INFO: gauge, Kind.COUNTER: meter.create_observable_counter}
         for metric in values.metrics:
             called, unit = naming.name(metric), naming.unit(metric)
             if metric.kind in observable:

@@ -17,6 +17,7 @@ _MEASURED = {
 }
 _COUNTED = {
     "1 or 0": "query",
+    "always 1": "failure",
     "batches": "batch",
     "files or records": "record",
     "from 0 to 1": "share",

@@ -1,80 +1,24 @@
 """The scenario file `scenario.toml` as typed, frozen models: which events a proof makes, in which batches, and what it expects."""
 
-import re
 import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, ValidationError, model_validator
 
 from streamproof.config.fields import Duration, Text
 from streamproof.config.positions import key_lines
 from streamproof.config.problems import Origin
-from streamproof.config.secret import shown
 from streamproof.errors import ScenarioError
+from streamproof.prove.scenario.alerts import Alerts
+from streamproof.prove.scenario.fields import Count, Instant, ModelName, Names, Share, Table, Variable, wrong
 from streamproof.prove.scenario.problems import sentence_for
 
 FILE_NAME = "scenario.toml"
-_MODEL = re.compile(r"(?P<file>[^:]+\.py):(?P<name>[A-Za-z_]\w*)")
 
 
-def _wrong(sentence: str, required: str = "") -> PydanticCustomError:
-    return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence, "required": required})
-
-
-def _share(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise _wrong(f"is {shown(value)}", "It must be a share between 0 and 1, such as 0.005.")
-    return float(value)
-
-
-def _count(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise _wrong(f"is {shown(value)}", "It must be a whole number of at least 1, without quotes.")
-    return value
-
-
-def _instant(value: object) -> datetime:
-    required = 'It must be an instant with its zone, such as "2026-01-05T09:00:00Z".'
-    try:
-        instant = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
-    except ValueError:
-        raise _wrong(f"is {shown(value)}, which is no instant", required) from None
-    if instant.tzinfo is None:
-        raise _wrong(f"is {shown(value)}, which has no zone", required)
-    return instant.astimezone(UTC)
-
-
-def _variable(value: object) -> str:
-    if not isinstance(value, str) or not value.isidentifier():
-        raise _wrong(f"has {shown(value)}", 'It must be the name of an environment variable, such as "TOTALS_URL".')
-    return value
-
-
-def _model_name(value: object) -> str:
-    if not isinstance(value, str) or not _MODEL.fullmatch(value):
-        raise _wrong(f"is {shown(value)}", 'It must be a Python file and a function in it, such as "model.py:exposure".')
-    return value
-
-
-def _names(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
-        raise _wrong(f"is {shown(value)}", 'It must be a list of names, such as ["late", "duplicate"].')
-    return tuple(value)
-
-
-Share = Annotated[float, PlainValidator(_share)]
-Count = Annotated[int, PlainValidator(_count)]
-Instant = Annotated[datetime, PlainValidator(_instant)]
-
-
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class IdColumn(_Table):
+class IdColumn(Table):
     """A text that is different for every event: the prefix and a number of at least `width` digits."""
 
     kind: Literal["id"]
@@ -82,7 +26,7 @@ class IdColumn(_Table):
     width: Count = 6
 
 
-class KeyColumn(_Table):
+class KeyColumn(Table):
     """One of `count` texts, the prefix and a number; the first one, the hot key, gets the share `hot` of the events."""
 
     kind: Literal["key"]
@@ -91,7 +35,7 @@ class KeyColumn(_Table):
     hot: Share = 0.0
 
 
-class NumberColumn(_Table):
+class NumberColumn(Table):
     """A number in [min, max], evenly spread, with exactly `decimals` decimals; a whole number with none."""
 
     kind: Literal["number"]
@@ -102,18 +46,18 @@ class NumberColumn(_Table):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         if self.min > self.max:
-            raise _wrong(f"has min {self.min:g} above max {self.max:g}")
+            raise wrong(f"has min {self.min:g} above max {self.max:g}")
         return self
 
 
-class ChoiceColumn(_Table):
+class ChoiceColumn(Table):
     """One of the given values, each equally likely; lists and tables are nested values, in JSON."""
 
     kind: Literal["choice"]
     values: Annotated[tuple[str | int | bool | list[Any] | dict[str, Any], ...], Field(min_length=1)]
 
 
-class EventTimeColumn(_Table):
+class EventTimeColumn(Table):
     """When the event happened, written as the source's `event_time` in streamproof.toml says."""
 
     kind: Literal["event_time"]
@@ -122,7 +66,7 @@ class EventTimeColumn(_Table):
 Column = Annotated[IdColumn | KeyColumn | NumberColumn | ChoiceColumn | EventTimeColumn, Field(discriminator="kind")]
 
 
-class Disorder(_Table):
+class Disorder(Table):
     """How long after it happened an event arrives.
 
     Parameters
@@ -140,7 +84,7 @@ class Disorder(_Table):
     delayed_by: tuple[Duration, Duration] = (timedelta(minutes=1), timedelta(minutes=10))
 
 
-class Faults(_Table):
+class Faults(Table):
     """What is wrong with the data, as shares of all events; a share above 0 makes at least one.
 
     Parameters
@@ -167,13 +111,13 @@ class Faults(_Table):
     @model_validator(mode="after")
     def _possible(self) -> Self:
         if self.malformed + self.missing_time + self.unparseable_time + self.future_time + self.invalid + self.duplicates > 0.9:
-            raise _wrong("makes more than 0.9 of all events faulty", "At least a tenth must be left sound.")
+            raise wrong("makes more than 0.9 of all events faulty", "At least a tenth must be left sound.")
         if self.invalid and not self.invalid_values:
-            raise _wrong("has invalid and no invalid_values", "It must say what, such as invalid_values = { notional = -1 }.")
+            raise wrong("has invalid and no invalid_values", "It must say what, such as invalid_values = { notional = -1 }.")
         return self
 
 
-class Rhythm(_Table):
+class Rhythm(Table):
     """When the events happen: evenly over the span, with `bursts` that hold the share `burst_share`, and `idle` stretches without any."""
 
     bursts: Annotated[int, Field(ge=0, le=100)] = 0
@@ -183,7 +127,7 @@ class Rhythm(_Table):
     idle_length: Duration = timedelta(minutes=1)
 
 
-class SourceScenario(_Table):
+class SourceScenario(Table):
     """The events of one source: their columns, in the order they are written, and the event time they cover.
 
     `batches` says in how many batches they come, where that is not all of them: after those the source delivers nothing.
@@ -205,25 +149,25 @@ class SourceScenario(_Table):
     def _consistent(self) -> Self:
         times = [name for name, column in self.columns.items() if isinstance(column, EventTimeColumn)]
         if len(times) > 1:
-            raise _wrong(f"has two columns of kind event_time: {', '.join(times)}", "An event has one event time.")
+            raise wrong(f"has two columns of kind event_time: {', '.join(times)}", "An event has one event time.")
         if self.span <= timedelta(0):
-            raise _wrong("has a span of no length")
+            raise wrong("has a span of no length")
         if self.rhythm.idle * self.rhythm.idle_length + self.rhythm.bursts * self.rhythm.burst_length > self.span / 2:
-            raise _wrong("has bursts and idle stretches that are together longer than half the span")
+            raise wrong("has bursts and idle stretches that are together longer than half the span")
         for name in self.faults.invalid_values:
             if name not in self.columns:
-                raise _wrong(f'has invalid_values for "{name}", which is no column', f"The columns are {', '.join(self.columns)}.")
+                raise wrong(f'has invalid_values for "{name}", which is no column', f"The columns are {', '.join(self.columns)}.")
         return self
 
 
-class TableChange(_Table):
+class TableChange(Table):
     """What a table holds from a batch on."""
 
     batch: Count
     rows: tuple[dict[str, Any], ...]
 
 
-class TableScenario(_Table):
+class TableScenario(Table):
     """What a table holds that rows are looked up in.
 
     Parameters
@@ -241,7 +185,7 @@ class TableScenario(_Table):
     changes: tuple[TableChange, ...] = ()
 
 
-class Expect(_Table):
+class Expect(Table):
     """What must hold in every scenario of the proof, besides the account.
 
     Parameters
@@ -270,17 +214,14 @@ class Expect(_Table):
     open_at_most: Share | None = None
     tables_behind_at_most: Annotated[int, Field(ge=0)] | None = None
     results_by: Literal["event time"] | None = None
-    model: Annotated[str, PlainValidator(_model_name)] | None = None
-    fate: Annotated[str, PlainValidator(_model_name)] | None = None
+    model: ModelName | None = None
+    fate: ModelName | None = None
     tolerance: Annotated[float, Field(ge=0)] = 1e-9
     compare: dict[str, Literal["exact", "tolerance", "set", "ignore"]] = Field(default_factory=dict)
-    may_be_unexercised: Annotated[tuple[str, ...], PlainValidator(_names)] = ()
+    may_be_unexercised: Names = ()
 
 
-Variable = Annotated[str, PlainValidator(_variable)]
-
-
-class Scenario(_Table):
+class Scenario(Table):
     """A whole scenario: seed, number of input records per source (copies included), batches, sources, expectations.
 
     `edges` says whether some ordinary events give way to ones at the edges: of windows, of the late bound, with nulls. `environment` are
@@ -296,6 +237,7 @@ class Scenario(_Table):
     table: dict[str, TableScenario] = Field(default_factory=dict)
     expect: Expect = Expect()
     environment: dict[Variable, Literal["redis", "postgres", "api"]] = Field(default_factory=dict)
+    alerts: Alerts = Alerts()
     title: Text | None = None
     file: Path | None = Field(default=None, exclude=True)
 
@@ -303,11 +245,16 @@ class Scenario(_Table):
     def _enough(self) -> Self:
         files = self.batches * self.files_per_batch
         if self.events < files:
-            raise _wrong(f"has {self.events} events for {files} files", "Every file of every batch must hold at least one event.")
+            raise wrong(f"has {self.events} events for {files} files", "Every file of every batch must hold at least one event.")
         for name, source in self.source.items():
             if source.batches is not None and source.batches > self.batches:
-                raise _wrong(f"has {self.batches} batches, and [source.{name}] comes in {source.batches}", "At most as many.")
+                raise wrong(f"has {self.batches} batches, and [source.{name}] comes in {source.batches}", "At most as many.")
         return self
+
+    @property
+    def looks_at_alerts(self) -> bool:
+        """Whether the scenario has [alerts]."""
+        return "alerts" in self.model_fields_set
 
     @property
     def folder(self) -> Path:

@@ -149,6 +149,10 @@ class Subject(ABC):
     def judge(self, folder: Path, *, power_failure: bool, rerun: Sequence[int], keep_rows: bool) -> Judged:
         """Reads what a scenario has left in its folder and lets every checker look at it; `rerun` are the batches that ran twice."""
 
+    def alerts(self, folder: Path, fault: str) -> Sequence[CheckResult]:
+        """What is wrong with the alerts that a scenario has raised whose fault has fired; nothing where it is not asked."""
+        return ()
+
     @abstractmethod
     def compare(self, one: "Recording", other: "Recording") -> Sequence[CheckResult]:
         """What two runs without any fault must have in common; `other` is without trace ids."""

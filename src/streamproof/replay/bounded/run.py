@@ -25,7 +25,7 @@ from streamproof.runtime.rows.doors import AFTER
 from streamproof.runtime.spark.connector_jars import connector_jars
 from streamproof.runtime.spark.environment import find_spark
 from streamproof.runtime.spark.failures import telling_of_a_dead_jvm, translated
-from streamproof.runtime.spark.session import settings_of_query, start_session
+from streamproof.runtime.spark.session import give_settings, settings_of_query, start_session
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
 from streamproof.runtime.tables.now import tables_now
@@ -128,10 +128,7 @@ class _Computing:
     def __init__(self, bound: "BoundJob", spark: "SparkSession", folder: str) -> None:
         self.bound, self.spark, self.folder = bound, spark, folder
         self.notes = guard(spark, bound.config.spark)
-        for key, value in settings_of_query(bound.config.spark).items():
-            spark.conf.set(key, value)
-        for key, value in _KEEPS_COUNTS.items():
-            spark.conf.set(key, value)
+        give_settings(spark, {**settings_of_query(bound.config.spark), **_KEEPS_COUNTS})
         self._noticed = Noticed(spark, bound.inputs.values())
         self._outputs: list[OutputResult] = []
         self._accounts: list[QueryAccount] = []

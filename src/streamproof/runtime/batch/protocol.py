@@ -128,6 +128,7 @@ class BatchProtocol:
         name, journal = self.query.name, self.query.journal
         attempt = f"{batch:06d}-{self.query.identity.run}"
         logs = journal.logs.of(batch)
+        since_its_clock_ms = to_micros(now_utc()) // 1_000 - logs.clock_ms
         logs = logs if self.tables is None else self.tables.noted(batch, logs)
         self.begun = Begun(batch, logs)
         files = sum(len(read) for read in logs.fingerprint.files.values())
@@ -151,7 +152,8 @@ class BatchProtocol:
                 raise
             raise taken_away(gone, batch) from gone
         watch.enter(None)
-        latency = self._latency(batch, work.aged, logs.clock_ms)
+        passed_ms = since_its_clock_ms + int((monotonic_seconds() - planned) * 1_000)  # whatever the wall clock does meanwhile
+        latency = self._latency(batch, work.aged, passed_ms)
         self._is_published(batch)
         if self.parking is not None:
             self.parking.prune(batch)
@@ -162,11 +164,11 @@ class BatchProtocol:
         self.commits.newest = BatchCommitted(name, batch, counts, written, watermark, watch.milliseconds, latency=latency)
         self.begun.published = True
 
-    def _latency(self, batch: int, aged: Mapping[tuple[Since, str], Aged], clock_ms: int) -> tuple[Latency, ...]:
+    def _latency(self, batch: int, aged: Mapping[tuple[Since, str], Aged], passed_ms: int) -> tuple[Latency, ...]:
         """How old the records were when readers got them; empty where they have not: the batch waits for an output."""
         if batch in self.publisher.open_batches:
             return ()
-        return tuple(latencies(aged, to_micros(now_utc()) // 1_000 - clock_ms))
+        return tuple(latencies(aged, passed_ms))
 
     def _is_published(self, batch: int) -> None:
         """Removes what nobody needs any more once a batch is published, or waits for an output that is down."""

@@ -15,7 +15,7 @@ from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.connector_jars import connector_jars
 from streamproof.runtime.spark.failures import translated
-from streamproof.runtime.spark.session import settings_of_query, start_session, state_stores
+from streamproof.runtime.spark.session import give_settings, settings_of_query, start_session, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.plan import reads
 from streamproof.runtime.tables.now import tables_now
@@ -90,8 +90,7 @@ def _columns(query: "BoundQuery", spark: "SparkSession") -> "dict[str, StructTyp
     guard(spark, query.config.spark)
     real_time = query.config.trigger.real_time
     settings = settings_of_query(query.config.spark, state_stores(real_time=real_time), holds_rows=query.root.holds_rows)
-    for key, value in {**settings, **query.root.settings}.items():
-        spark.conf.set(key, value)
+    give_settings(spark, {**settings, **query.root.settings})
     jvm_doors = _jvm.Doors(spark, query.checkpoint, _NOBODY)
     doors = (RealTimeDoors if real_time else SideDoors)(
         jvm_doors, dict.fromkeys(query.sides, _NOBODY), tables_now(query, spark, looked_at=False)

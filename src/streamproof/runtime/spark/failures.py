@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from streamproof import _jvm
 from streamproof.connectors.files import names, parquet_types
 from streamproof.core.file_formats import FILE_FORMATS
+from streamproof.core.masking import unquoted
 from streamproof.core.paths import path_of
 from streamproof.core.users_code import place_of, raised_in, remedy_for
 from streamproof.errors import (
@@ -85,7 +86,7 @@ def translated(problem: BaseException) -> StreamproofError:
             return found
     last = causes[-1] if causes else str(problem)
     return StreamproofError(
-        f"The query stopped: {_jvm.plain(last)}",
+        f"The query stopped: {unquoted(_jvm.plain(last))}",
         required="Nothing is lost: what was not committed is done again at the next start.",
     )
 

@@ -1,39 +1,92 @@
 """The log of a run: what Spark, its JVM and PySpark say goes to a file beside the job, and not to the screen.
 
-It may hold values of rows, as Spark's errors do; only its owner may read it.
+The words of Spark's errors, which quote values of rows, are left out of it (`core/trace_texts.py`). What a job prints itself stands in it, so that
+only its owner may read it.
 """
 
 import logging
 import os
 import socketserver
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from streamproof.core.clock import now_utc
+from streamproof.core.log_lines import SUFFIX, JsonLines
+from streamproof.core.trace_texts import without_values
 from streamproof.errors import JvmGone
 
 FOLDER = Path(".streamproof", "logs")
 KEPT = 10
-_LOGGERS = ("opentelemetry", "py4j", "pyspark")
+_NO_ROWS = ("openlineage", "opentelemetry", "urllib3")
+"""What they say of a collector has no row in it, and their words are wanted."""
+_LOGGERS = (*_NO_ROWS, "py4j", "pyspark")
 """What of Python writes traces of its own where a conversation breaks off: with the JVM, or with a collector."""
 
 
-def open_log(root: Path) -> Path | None:
-    """A new, empty log for a run of the job in this folder; of older ones the newest stay. None where nothing can be written there."""
+def open_log(root: Path, *, as_json: bool = False) -> Path | None:
+    """A new, empty log for a run of the job in this folder; of older ones the newest stay. None where nothing can be written there.
+
+    Parameters
+    ----------
+    as_json
+        Whether it is to have JSON lines, which its name says to whoever writes to it.
+    """
     folder = root / FOLDER
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        log = folder / f"run-{now_utc():%Y%m%dT%H%M%S}-{os.getpid()}.log"
+        log = folder / f"run-{now_utc():%Y%m%dT%H%M%S}-{os.getpid()}{SUFFIX if as_json else '.log'}"
         log.touch(mode=0o600)
     except OSError:
         return None
-    for old in sorted(folder.glob("run-*.log"))[:-KEPT]:
+    for old in sorted((*folder.glob("run-*.log"), *folder.glob(f"run-*{SUFFIX}")))[:-KEPT]:
         with suppress(OSError):  # another run removes it, or reads it
             old.unlink()
     return log
+
+
+_ROOT = "root"
+_SAYING = ("", "py4j.clientserver", "py4j.java_gateway", "DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""The loggers that log errors of Spark; a filter hears what is logged by its own logger alone. py4j logs some by the root logger, too."""
+
+
+class _Formatter(logging.Formatter):
+    """A record and its trace as text, without the words of errors that may hold values of rows."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _left_out(record, super().format(record))
+
+
+class _JsonFormatter(JsonLines):
+    """The same as a JSON line."""
+
+    def said(self, record: logging.LogRecord) -> str:
+        return _left_out(record, super().said(record))
+
+
+def _left_out(record: logging.LogRecord, text: str) -> str:
+    return text if record.name.split(".")[0] in _NO_ROWS else without_values(text)
+
+
+class _WithoutValues(logging.Filter):
+    """Takes the words of errors out of a record before any handler has it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name == _ROOT and not _is_py4j(record):
+            return True
+        said = (
+            [record.getMessage(), "".join(traceback.format_exception(*record.exc_info)).rstrip()]
+            if record.exc_info
+            else [record.getMessage()]
+        )
+        record.msg, record.args, record.exc_info, record.exc_text = without_values("\n".join(said)), (), None, None
+        return True
 
 
 class _OfPy4j(logging.Filter):
@@ -44,10 +97,27 @@ class _OfPy4j(logging.Filter):
         self._handler = handler
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if "py4j" not in Path(record.pathname).parts:
+        if not _is_py4j(record):
             return True
         self._handler.handle(record)
         return False
+
+
+def _is_py4j(record: logging.LogRecord) -> bool:
+    return "py4j" in Path(record.pathname).parts
+
+
+@contextmanager
+def values_left_out() -> Iterator[None]:
+    """Meanwhile what py4j and PySpark log goes where it goes, without the words of errors: for a run in a program of the user's."""
+    left_out, loggers = _WithoutValues(), [logging.getLogger(name) for name in _SAYING]
+    for logger in loggers:
+        logger.addFilter(left_out)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(left_out)
 
 
 _left = ExitStack()
@@ -56,7 +126,7 @@ _left = ExitStack()
 
 @contextmanager
 def python_side(log: Path | None) -> Iterator[None]:
-    """Lets PySpark, py4j and OpenTelemetry log to the file meanwhile; None leaves them as they are.
+    """Lets PySpark, py4j and what sends to collectors log to the file meanwhile; None leaves them as they are.
 
     Where the JVM is gone they go on logging there: the threads that were speaking to it may say so later than we have.
     """
@@ -76,7 +146,7 @@ def python_side(log: Path | None) -> Iterator[None]:
 def _logging_to(log: Path) -> Callable[[], None]:
     """Lets PySpark and py4j log to the file; what is returned takes it back."""
     handler = logging.FileHandler(log, encoding="utf-8")
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(_JsonFormatter() if log.suffix == SUFFIX else _Formatter())
     loggers, root, from_root = [logging.getLogger(name) for name in _LOGGERS], logging.getLogger(), _OfPy4j(handler)
     before = [logger.propagate for logger in loggers]
     for logger in loggers:

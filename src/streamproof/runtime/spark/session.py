@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from streamproof import _jvm
-from streamproof.errors import EnvironmentProblem, StreamproofError
+from streamproof.core.log_lines import SUFFIX
+from streamproof.errors import ConfigurationError, EnvironmentProblem, StreamproofError
 from streamproof.runtime.spark.environment import find_java
 from streamproof.runtime.spark.failures import jvm_gone, telling_of_a_dead_jvm
 from streamproof.runtime.spark.run_log import said_at_the_end
@@ -50,6 +51,8 @@ _OF_HELD_ROWS: Mapping[str, str] = {STATE_COUNTS: "true"}
 """Where the account stands on how many rows are in state."""
 
 _QUIET = f"-Dlog4j2.configurationFile={Path(__file__).parents[2] / 'log4j2.properties'}"
+_RECORD = (Path(__file__).parents[2] / "log4j2-record.json").as_uri()
+_QUIET_AS_JSON = f"{_QUIET.replace('log4j2.properties', 'log4j2-json.properties')} -Dstreamproof.log.record={_RECORD}"
 # PySpark prints the whole plan beside an error about a column; our errors say which column, and which are there.
 _PLANS_AS_JSON = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
 _LOGGING = "-Dstreamproof.log.level=error"
@@ -110,7 +113,7 @@ def start_session(
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # elsewhere executors could not reach the driver there
     builder = SparkSession.builder.appName(name)
     own = {**settings, "spark.master": master} if master is not None else settings
-    options = java_options if log is None else f"{_LOGGING} {java_options}".strip()
+    options = java_options if log is None else f"{_logging_to(log)} {java_options}".strip()
     wanted = {"spark.app.name": name, **process_settings(own, [*_jvm.jars(proof=proof), *jars], options, streaming)}
     for key, value in wanted.items():
         builder = builder.config(key, value)
@@ -123,6 +126,11 @@ def start_session(
             if "JAVA_GATEWAY_EXITED" not in str(problem):
                 raise
             raise _ended_at_once(problem, log) from problem
+
+
+def _logging_to(log: Path) -> str:
+    """The options of a JVM whose log this is. Of two that set one property the last holds."""
+    return f"{_QUIET_AS_JSON} {_LOGGING}" if log.suffix == SUFFIX else _LOGGING
 
 
 @contextmanager
@@ -194,6 +202,34 @@ def settings_of_query(settings: Mapping[str, str], state_stores: str = ROCKSDB, 
     ours = {**STREAMING, STATE_STORES: state_stores}
     own = {key: value for key, value in settings.items() if key.startswith("spark.sql.")}
     return {**ours, **own, **(_OF_HELD_ROWS if holds_rows else {})}
+
+
+def give_settings(spark: "SparkSession", settings: Mapping[str, str]) -> None:
+    """Gives a session its settings.
+
+    A static one, such as `spark.sql.extensions`, is that of the process: a Spark that was started for the job has it already.
+
+    Raises
+    ------
+    ConfigurationError
+        If the process runs with another value of a static one.
+    """
+    from pyspark.errors import AnalysisException
+
+    for key, value in settings.items():
+        there = spark.conf.get(key, None)
+        if there == value:
+            continue
+        try:
+            spark.conf.set(key, value)
+        except AnalysisException as problem:
+            if "CANNOT_MODIFY" not in str(problem):
+                raise
+            raise ConfigurationError(
+                f"[spark] sets {key} to {value}, and this Spark {'has none' if there is None else f'was started with {there}'}.",
+                required="A setting that Spark takes only when it starts cannot be given to a session that runs already.",
+                remedy="Give it to whoever starts the session: SparkSession.builder.config(...), or spark-submit --conf.",
+            ) from problem
 
 
 def state_stores(*, real_time: bool) -> str:

@@ -10,8 +10,10 @@ from streamproof.errors import StreamproofError
 _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in (\S+)', re.MULTILINE)
 _RAISED = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
 _LIBRARY = re.compile(r"/(site-packages|dist-packages|python3\.\d+|pyspark\.zip)/")
-_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\].*SQLSTATE: 22", re.DOTALL)
-"""SQLSTATE class 22, data exception: a value that an expression does not take."""
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\].*SQLSTATE: (?:22|39|P0)", re.DOTALL)
+"""SQLSTATE classes 22, data exception: a value that an expression does not take; 39, a function has failed; P0, the job itself has raised it."""
+_OURS = re.compile(r"\[USER_RAISED_EXCEPTION\] (keyed\([^)]*\): .+?) SQLSTATE: P0", re.DOTALL)
+"""What a plan of ours raises; no value of a row is in it."""
 _CALLED = re.compile(r'"([^"]+)" was called from\s+(\S+):(\d+)')
 _FRAGMENT = re.compile(r"^== SQL[^\n]*==\n([^\n]+)(?:\n( *\^+))?", re.MULTILINE)
 _VALUE = re.compile(r'The value (.*?) of the type "([^"]+)" cannot be cast to "([^"]+)"', re.DOTALL)
@@ -49,7 +51,7 @@ def of_a_task(causes: Sequence[str]) -> StreamproofError | None:
     return StreamproofError(
         f"The query stopped: {raised.what}.",
         required="Nothing is lost: what was not committed is done again at the next start.",
-        remedy="Mend it and run again. Its text may hold values of rows: Spark's log has it, and --debug prints it. "
+        remedy="Mend it and run again. Its text may hold values of rows: --debug prints it. "
         "Records that the job cannot take can be refused before: require(...).",
     ).is_at(frames=raised.frames, sql=raised.sql, sample=raised.sample, cause=f"{raised.what}.")
 
@@ -69,7 +71,9 @@ def _python(cause: str) -> Raised | None:
 
 def _expression(cause: str) -> Raised | None:
     """ "CAST_INVALID_INPUT in cast (job.py, line 10)": what Spark calls it, and where the expression is from."""
-    condition = _CONDITION.search(cause)
+    condition, ours = _CONDITION.search(cause), _OURS.search(cause)
+    if ours is not None:
+        return Raised(ours.group(1).rstrip("."))
     if condition is None:
         return None
     called, fragment = _CALLED.search(cause), _FRAGMENT.search(cause)

@@ -66,7 +66,8 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first, counts))
     stream = _started(valid, planned, protocol)
     protocol.follow(stream)
-    return RunningQuery(query.name, stream, protocol, valid.advise)
+    for_ever = query.config.trigger.interval is not None and not valid.start.one_batch
+    return RunningQuery(query.name, stream, protocol, valid.advise, for_ever)
 
 
 def _counted_before(manifests: ManifestStore, first: int) -> dict[str, int]:

@@ -16,6 +16,8 @@ class Start:
         As in `run_job`.
     latency
         Whether batches say how old their records are when readers get them.
+    lineage
+        Whether queries say what they read and write, column by column (`QueryPlanned`).
     steps
         Told of what becomes durable in services.
     emitter
@@ -31,6 +33,7 @@ class Start:
     accept_missing: bool = False
     replay_last: bool = False
     latency: bool = False
+    lineage: bool = False
     steps: Steps = UNWATCHED
     emitter: Emitter = field(default_factory=Emitter)
     one_batch: bool = False

@@ -22,6 +22,7 @@ from streamproof.runtime.rows.doors import SideDoors
 from streamproof.runtime.rows.parking import require_writable
 from streamproof.runtime.rows.tally import tallied
 from streamproof.runtime.spark.session import STATE_STORES, slower_state, weaker_state
+from streamproof.runtime.start import lineage
 from streamproof.runtime.start.pace import pace_of
 from streamproof.runtime.start.validate import Validated
 from streamproof.runtime.tables.versions import QueryTables
@@ -107,6 +108,8 @@ def plan(valid: Validated) -> Planned:
     side_schemas = {side: merged_schema(shapes) for side, shapes in doors.shapes.items()}
     of_sides = {query.sides[side]: schema for side, schema in side_schemas.items() if side in query.sides}
     columns = {query.name: summed.rows.schema, **of_sides}
+    if valid.start.lineage:
+        valid.events.emit(lineage.planned(query, read, built, columns))
     for output, found in columns.items():
         for name in query.targets[output]:
             sinks.by_name[name].settle(found)

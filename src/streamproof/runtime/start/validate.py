@@ -15,7 +15,7 @@ from streamproof.runtime.journal.manifests import ManifestStore
 from streamproof.runtime.recovery import ownership
 from streamproof.runtime.recovery.replayable import advise, of_query
 from streamproof.runtime.recovery.spark_versions import require_readable
-from streamproof.runtime.spark.session import STATE_STORES, settings_of_query, state_stores
+from streamproof.runtime.spark.session import STATE_STORES, give_settings, settings_of_query, state_stores
 from streamproof.runtime.spark.settings import guard
 from streamproof.runtime.start.options import Start
 from streamproof.runtime.watching.events import QueryEvents
@@ -72,8 +72,7 @@ def validate(query: BoundQuery, spark: "SparkSession", start: Start) -> Validate
     events.note(*guard(spark, query.config.spark))
     stores = state_stores(real_time=query.config.trigger.real_time)
     settings = settings_of_query(query.config.spark, stores, holds_rows=query.root.holds_rows)
-    for key, value in {**settings, **query.root.settings}.items():
-        spark.conf.set(key, value)
+    give_settings(spark, {**settings, **query.root.settings})
     storage = _jvm.Storage(spark)
     manifests = ManifestStore(storage, query.checkpoint)
     incarnation = manifests.incarnation(query.job, query.name)

@@ -12,6 +12,7 @@ from streamproof.core.plain import plain_fields
 from streamproof.runtime.watching.failure import Failure
 from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.latency import Latency
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -325,6 +326,18 @@ class Emitter:
     def also(self, listener: Listener) -> None:
         """Gives the events from now on to one listener more, after the others."""
         self._listeners = (*self._listeners, listener)
+
+    @property
+    def felt(self) -> bool:
+        """Whether anybody feels the pulse of the run."""
+        return any(isinstance(listener, FeelsPulse) for listener in self._listeners)
+
+    def beat(self, pulse: Pulse) -> None:
+        """Gives the pulse to those who feel it. Like an event it waits until all listeners have had the event before it."""
+        with self._lock:
+            for listener in self._listeners:
+                if isinstance(listener, FeelsPulse):
+                    listener.beat(pulse)
 
     @property
     def failures(self) -> list[CodedNote]:

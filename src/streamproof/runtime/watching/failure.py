@@ -79,6 +79,38 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Stopped:
+    """Where a query was ended because another one of its job had died.
+
+    Parameters
+    ----------
+    after
+        The newest batch that it has committed; None where it has none.
+    in_batch
+        The batch that was interrupted, since it took too long; None where the query was ended between two.
+    then
+        What becomes of that batch.
+    code
+        The code of the error that this query had died of by itself meanwhile; empty as a rule.
+    """
+
+    query: str
+    after: int | None = None
+    in_batch: int | None = None
+    then: str = ""
+    code: str = ""
+
+    @property
+    def said(self) -> str:
+        after = "before its first batch" if self.after is None else f"after batch {self.after}"
+        if self.code:
+            return f"query {self.query} {after}: it had died too [{self.code}]"
+        if self.in_batch is None:
+            return f"query {self.query} {after}"
+        return f"query {self.query} in the middle of batch {self.in_batch}: {self.then.rstrip('.')}"
+
+
+@dataclass(frozen=True)
 class Failure:
     """Why a run has stopped, with what is around it.
 
@@ -96,6 +128,8 @@ class Failure:
         What to do.
     page
         Where its code is explained.
+    ended
+        The other queries of the job, which were ended because this one had died.
     """
 
     job: str
@@ -107,6 +141,7 @@ class Failure:
     cause: str = ""
     next: str = ""
     page: str = ""
+    ended: tuple[Stopped, ...] = ()
 
     def lines(self, told: str = "") -> Iterator[tuple[str, str]]:
         """What is beside the error itself: a word and what it is, such as ("reads", "trades: trades-0 from 100 to 200"); not what was `told`."""
@@ -121,5 +156,7 @@ class Failure:
             yield "record", ", ".join(f"{name}: {shape}" for name, shape in self.sample.items())
         if self.cause and self.cause != told and self.cause not in told:
             yield "cause", self.cause
+        for stopped in self.ended:
+            yield "ended", stopped.said
         if self.page:
             yield "read on", self.page

@@ -79,6 +79,11 @@ public final class Doors {
     return new Tally(door, columns, reports).column(hash, records, floats);
   }
 
+  /** False, after having counted a row that leaves for one reason and of which nothing is written, see {@link CountedOut}. */
+  public Column countedOut(String door, String reason) {
+    return new CountedOut(door, reason, reports).column();
+  }
+
   /** What counts the rows that pass by their key, of which it is given the hash (bigint), see {@link HotKeys}. */
   public Column hotKeys(String door, Column hash) {
     return new HotKeys(door, reports).column(hash);

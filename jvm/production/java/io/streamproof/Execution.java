@@ -16,7 +16,7 @@ import scala.collection.Iterator;
 
 /** What the executed plan of a batch says of it, from here to its close: rows read, duplicates dropped, doors in the plan. */
 final class Execution implements AutoCloseable {
-  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(|tally_([^.]+)\\.add");
+  private static final Pattern DOOR = Pattern.compile("divert_([^(]+)\\(|tally_([^.]+)\\.add|counted_([\\w.*+%-]+)\\.leave");
 
   private final Map<String, List<CountedByTask>> counted = new TreeMap<>();
   private final Map<String, Long> doors = new TreeMap<>();
@@ -72,7 +72,8 @@ final class Execution implements AutoCloseable {
   }
 
   private static String name(Matcher found) {
-    return URLDecoder.decode(found.group(1) != null ? found.group(1) : found.group(2), StandardCharsets.UTF_8);
+    String written = found.group(1) != null ? found.group(1) : found.group(2) != null ? found.group(2) : found.group(3);
+    return URLDecoder.decode(written, StandardCharsets.UTF_8);
   }
 
   private void count(String name, SparkPlan plan, String metric) {

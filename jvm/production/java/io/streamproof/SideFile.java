@@ -21,7 +21,7 @@ import org.apache.spark.util.TaskFailureListener;
  * makes one has it told of both.
  */
 final class SideFile implements TaskCompletionListener, TaskFailureListener {
-  private static final long SEED = 42L;
+  static final long SEED = 42L;
 
   private final String door;
   private final Reports reports;

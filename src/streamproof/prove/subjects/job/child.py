@@ -3,6 +3,7 @@
 import json
 import os
 import traceback
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,7 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
     from streamproof.errors import StreamproofError
     from streamproof.prove.artifacts.state_file import write_state, write_unread
     from streamproof.prove.process.watched_steps import WatchedSteps
+    from streamproof.prove.subjects.job.being_scraped import scraping
     from streamproof.prove.subjects.job.binding import bind_job
     from streamproof.runtime.start.options import Start
     from streamproof.runtime.start.query import start_query
@@ -72,12 +74,13 @@ def run(spark: "SparkSession", task: ChildTask) -> ChildResult:
             session = spark.newSession()
             for key, value in conditions.from_outside.items():
                 session.conf.set(key, value)
-            running = start_query(bound, query, session, start)
-            for output, columns in running.protocol.staging.columns.of_outputs.items():
-                types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
-            (binding.folder / TYPES).write_text(json.dumps(types))
-            running.wait()
-            running.protocol.finish(_PATIENCE_SECONDS)
+            with scraping(task, config.name) as emitter:
+                running = start_query(bound, query, session, replace(start, emitter=emitter))
+                for output, columns in running.protocol.staging.columns.of_outputs.items():
+                    types[output] = {column.name: column.dataType.simpleString() for column in columns.fields}
+                (binding.folder / TYPES).write_text(json.dumps(types))
+                running.wait()
+                running.protocol.finish(_PATIENCE_SECONDS)
             notes.extend(running.notes)
             attempts[query] = running.protocol.done.batches
             widest = max(widest, _widest_stage(spark, str(running.stream.runId))) if conditions.count_tasks else 0

@@ -18,6 +18,7 @@ SCENARIOS = (
     "streamproof.prove.artifacts.state_file",
     "streamproof.prove.process.child",
     "streamproof.prove.process.watched_steps",
+    "streamproof.prove.subjects.job.being_scraped",
     "streamproof.prove.subjects.job.binding",
     "streamproof.prove.subjects.job.child",
     "streamproof.runtime.binding.bind",

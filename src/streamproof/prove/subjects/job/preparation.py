@@ -13,6 +13,7 @@ from streamproof.prove.scenario.exactly import Exactly
 from streamproof.prove.scenario.generate import Event
 from streamproof.prove.scenario.scenario import Scenario, load_scenario
 from streamproof.prove.services import Services, needed
+from streamproof.prove.subjects.job.alerts import require_alerts
 from streamproof.prove.subjects.job.as_written import event_time_asked
 from streamproof.prove.subjects.job.binding import bind_job
 from streamproof.prove.subjects.job.calls import calls_of
@@ -102,6 +103,7 @@ def prepare(
         asked = calls_of(config)
     written = write_scenario(add_edges(made, config, scenario, asked), config, scenario, folder, services)
     queries = {name: query_asked(name, one, event_time_asked(config, one.sources[0])) for name, one in asked.items()}
+    require_alerts(scenario)
     _require_window_for_model(scenario, next(iter(queries.values())))
     require_rows_for_versions(config, queries)
     exercises = exercises_of(config, bound)

@@ -11,6 +11,7 @@ from streamproof.core.notes import Note, NoteCode
 from streamproof.prove.artifacts.float_order import NotCompared, not_compared
 from streamproof.prove.artifacts.history import History, QueryView
 from streamproof.prove.scenario.scenario import Scenario
+from streamproof.prove.subjects.job.alerts import AlertsSeen
 from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.exercised import Exercise, is_allowed, not_exercised
 from streamproof.prove.subjects.job.writing import Written
@@ -38,6 +39,9 @@ class Reported(Protocol):
     @property
     def exercises(self) -> list[Exercise]: ...
 
+    @property
+    def alerts_seen(self) -> AlertsSeen: ...
+
 
 def report_of(subject: Reported, history: History | None) -> dict[str, Any]:
     """The subject's part of the report; `history` is that of the fault-free run, None where it could not be read."""
@@ -61,6 +65,7 @@ def report_of(subject: Reported, history: History | None) -> dict[str, Any]:
 
 
 def _notes(subject: Reported, let_be: list[str]) -> Iterator[Note]:
+    yield from subject.alerts_seen.note()
     if let_be:
         said = f"Never exercised, as the scenario allows, and so not proved: {', '.join(let_be)}."
         yield Note(NoteCode.NOT_EXERCISED, said)

@@ -46,8 +46,10 @@ from streamproof.prove.services.places import closed, harvested, opened
 from streamproof.prove.sources import proved
 from streamproof.prove.subjects.job.accumulator_laws import accumulator_laws
 from streamproof.prove.subjects.job.accumulator_laws import checked as accumulators_checked
+from streamproof.prove.subjects.job.alerts import AlertsSeen, seconds_between_samples
 from streamproof.prove.subjects.job.arrivals import Arrivals
 from streamproof.prove.subjects.job.as_written import event_time_asked, event_times_asked
+from streamproof.prove.subjects.job.being_scraped import SCRAPED
 from streamproof.prove.subjects.job.binding import layout_of, query_layouts, services_at
 from streamproof.prove.subjects.job.exercised import Exercise, exercises
 from streamproof.prove.subjects.job.fault_sites import OnFiles, OnServices
@@ -80,6 +82,11 @@ class JobSubject(Subject):
     written: Written
     services: Services
     _handwritten: dict[tuple[str, ...], dict[WindowKey, dict[str, Any]] | None] = field(default_factory=dict)
+
+    @cached_property
+    def alerts_seen(self) -> AlertsSeen:
+        """What its scenarios have raised."""
+        return AlertsSeen(self.scenario)
 
     @cached_property
     def arrivals(self) -> Mapping[str, Arrivals]:
@@ -156,7 +163,8 @@ class JobSubject(Subject):
         return layout_of(self.bound)
 
     def child(self) -> Mapping[str, Any]:
-        return {RUNNER: _RUNNER, "target": str(self.config.file), "entry": self.config.entry, "profile": self.config.profile}
+        told = {RUNNER: _RUNNER, "target": str(self.config.file), "entry": self.config.entry, "profile": self.config.profile}
+        return {**told, SCRAPED: seconds_between_samples(self.scenario)} if self.scenario.looks_at_alerts else told
 
     def foresee(self) -> None:
         assert self.models is not None
@@ -185,6 +193,10 @@ class JobSubject(Subject):
         checks = run_checkers(history)
         published = rows_published(history) if keep_rows else None
         return Judged(checks, account_of(history), batches_of(history, rerun), history, published)
+
+    def alerts(self, folder: Path, fault: str) -> Sequence[CheckResult]:
+        found = self.alerts_seen.look(folder, fault)
+        return () if found is None else (found,)
 
     def lineage_events(self) -> list[KeptEvent]:
         return events_kept(self.offered, self._source_of, self.called, lambda event: [event.values.get(name) for name in self._ids])

@@ -1,0 +1,48 @@
+"""The pulse of a run: about once a second its own thread says that it is alive, and what it sees of each query.
+
+It is no event: nobody who reads the events of a run wants one each second.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+
+@dataclass(frozen=True)
+class QueryPulse:
+    """What the thread of the run sees of a query.
+
+    Parameters
+    ----------
+    says
+        What Spark says that it does, such as "Getting offsets from ...".
+    waits
+        Whether it has looked for input and found none, and waits for the next time.
+    works
+        Whether it has found some.
+    tasks
+        Changes whenever a task of the batch under way has come to an end; None where nobody has looked.
+    ended
+        Whether it runs no more.
+    """
+
+    query: str
+    says: str = ""
+    waits: bool = False
+    works: bool = False
+    tasks: tuple[int, ...] | None = None
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """One beat: all queries of the job, each of which has been started."""
+
+    queries: tuple[QueryPulse, ...]
+
+
+@runtime_checkable
+class FeelsPulse(Protocol):
+    """A listener of a run that is given its pulse, too."""
+
+    def beat(self, pulse: Pulse) -> None:
+        """Called by the thread of the run, which waits for nothing in it."""
