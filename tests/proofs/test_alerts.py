@@ -36,6 +36,7 @@ def flooded(folder: Path, alerts: str) -> Path:
     return target
 
 
+@pytest.mark.full
 def test_what_the_events_raise_is_raised_and_no_crash_raises_more(tmp_path: Path) -> None:
     asked = 'without_fault = ["StreamproofManyRejected"]\nunder = { "process-death" = [] }'
 

@@ -6,6 +6,8 @@ The quick plan is `streamproof prove tests/proofs/jobs/lookup --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.core.account import PLACES
 from streamproof.proof import prove
 
@@ -13,6 +15,7 @@ JOB = Path(__file__).parent / "jobs" / "lookup"
 STEPS = "fault-free,plan/tables@2:before,plan/tables@2:after,stage/manifest@3:before"
 
 
+@pytest.mark.full
 def test_a_price_list_that_changes_and_rates_as_of_event_time_are_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

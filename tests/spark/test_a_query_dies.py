@@ -3,6 +3,8 @@
 import threading
 from collections import Counter
 
+import pytest
+
 from spark.small_job import Binding, SmallJob, event, run_apart
 from streamproof.errors import EndedFromOutside, StreamproofError
 from streamproof.observe.live.board import RunBoard
@@ -118,6 +120,7 @@ def test_a_batch_of_a_living_query_that_takes_too_long_is_interrupted_and_named_
     assert last.said == "query last in the middle of batch 1: the next start does it again, and doubles nothing"
 
 
+@pytest.mark.full
 def test_by_the_command_line_the_exit_code_is_not_0_and_the_text_has_it_all(tmp_path):
     job = SmallJob(None, tmp_path / "job", THREE, ON_FILES)
     for batch in range(4):

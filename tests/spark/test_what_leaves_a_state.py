@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from full_tables import full
 from spark.small_job import SUMS, WINDOWED, Binding, SmallJob, event
 from streamproof.config import load
 from streamproof.runtime.binding.bind import bind
@@ -103,7 +104,7 @@ def test_a_key_leaves_by_its_newest_instant_without_a_look_at_the_others(small_j
     assert sum(removed for _, removed in found) == 6, "g and h stay"
 
 
-@pytest.mark.parametrize("operator", ["deduplicate", "keyed"])
+@pytest.mark.parametrize("operator", ["deduplicate", *full("keyed")])
 def test_more_keys_than_are_known_leave_when_it_is_their_time(small_job, operator):
     """Of 40,000 keys, one a millisecond, 10,000 are known at a time. A key leaves 20 seconds after its event."""
     job = small_job(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.config import RegistryConfig, beside, load, lookups, models, sinks, sources
-from streamproof.prove.scenario import scenario
+from streamproof.prove.scenario import alerts, scenario
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "configuration.md").read_text(encoding="utf-8")
 CONFIGURATION, SCENARIO = PAGE.split("## scenario.toml")
@@ -36,8 +36,9 @@ TABLES = [
     (SCENARIO, "`[source.NAME.faults]`", scenario.Faults),
     (SCENARIO, "### [table.NAME]", scenario.TableScenario),
     (SCENARIO, "### [expect]", scenario.Expect),
+    (SCENARIO, "### [alerts]", alerts.Alerts),
 ]
-WITH_TABLES_OF_THEIR_OWN = {"source", "expect", "columns", "disorder", "rhythm", "faults"}
+WITH_TABLES_OF_THEIR_OWN = {"source", "expect", "alerts", "columns", "disorder", "rhythm", "faults"}
 KINDS = {
     kind: table
     for table in (scenario.IdColumn, scenario.KeyColumn, scenario.NumberColumn, scenario.ChoiceColumn)
@@ -75,15 +76,16 @@ def test_a_kind_of_column_has_the_keys_of_its_model():
 
 def test_the_examples_are_accepted(tmp_path, monkeypatch):
     monkeypatch.setenv("LAKE", "/lake")
-    configuration, events = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    configuration, events, raised = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "job.py").write_text("")
     (tmp_path / "streamproof.toml").write_text(configuration)
-    (tmp_path / "scenario.toml").write_text(events)
+    (tmp_path / "scenario.toml").write_text(events + raised)
 
     assert load(tmp_path).sink["exposure"].path == "/lake/exposure"
     assert load(tmp_path, profile="laptop").sink["exposure"].path == "out/exposure"
     made = scenario.load_scenario(tmp_path)
     assert made.events == 50_000
+    assert made.alerts.asked_under("postgres-outage") == ("StreamproofOutputWaits",)
     assert f'schema = "{", ".join(made.source["trades"].columns)}' == re.sub(
         r" (?:string|double|long)\b", "", re.search(r'schema = "[^"]*', configuration)[0]
     )
