@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "streamproof"
 MODULES = sorted(path for path in SOURCE.rglob("*.py") if "templates" not in path.relative_to(SOURCE).parts)
 
 
+@cache
 def parsed(path: Path) -> ast.Module:
     """The tree of a module's text."""
     return ast.parse(path.read_text(encoding="utf-8"))
@@ -17,6 +18,27 @@ def parsed(path: Path) -> ast.Module:
 
 def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
+
+
+def holds_for_each(
+    paths: Iterable[Path], name: Callable[[Path], str] = name_of
+) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Makes one test of a test of a file, that names every file which fails: with a test for each, pytest took longer to collect than to run them."""
+
+    def one_test(test: Callable[[Path], None]) -> Callable[[], None]:
+        def of_all() -> None:
+            failures = []
+            for path in paths:
+                try:
+                    test(path)
+                except AssertionError as problem:
+                    failures.append(f"{name(path)}: {problem}")
+            assert not failures, "\n".join(failures)
+
+        of_all.__name__, of_all.__doc__, of_all.__module__ = test.__name__, test.__doc__, test.__module__
+        return of_all
+
+    return one_test
 
 
 def package_of(path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.modules import MODULES, SOURCE, name_of
+from architecture.modules import MODULES, SOURCE, holds_for_each, name_of
 from streamproof import errors
 from streamproof.core.ends import End
 from streamproof.core.notes import NoteCode
@@ -61,7 +61,7 @@ def decisions(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield from ((node.lineno, said) for said in sentences(asked))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nothing_is_decided_by_words(path: Path) -> None:
     found = [
         f"line {line}: {said}" for line, said in decisions(ast.parse(path.read_text())) if (name_of(path), said) not in FOREIGN

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.modules import MODULES, SOURCE, imported, imports, module_of, name_of, named, package_of, parsed
+from architecture.modules import MODULES, SOURCE, holds_for_each, imported, imports, module_of, name_of, named, package_of, parsed
 
 LONGEST = 400
 # Lowest first; a package may import those of lower rows and of its own row.
@@ -51,7 +51,7 @@ def test_there_is_something_to_look_at():
     assert {package_of(path) for path in MODULES} - {"__init__"} <= set(RANK), "a package that no rule knows"
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "__init__"], ids=name_of)
+@holds_for_each([path for path in MODULES if package_of(path) != "__init__"])
 def test_imports_run_downward(path):
     mine = package_of(path)
     upward = [f"line {line}: {mine} imports {other}" for other, line in sorted(own_packages(path)) if RANK[other] > RANK[mine]]
@@ -157,7 +157,7 @@ def test_only_the_bridge_and_the_gateway_of_a_proofs_children_touch_py4j():
     assert {name for name in touching if not name.startswith("_jvm/")} <= {"prove/process/gateway.py"}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if package_of(path) != "core"], ids=name_of)
+@holds_for_each([path for path in MODULES if package_of(path) != "core"])
 def test_time_randomness_and_ids_come_from_core(path):
     tree = parsed(path)
     banned = [f"line {line}: {name}" for name, line in imports(path) if name.split(".")[0] in DICE or CLOCKS.search(name)]
@@ -175,13 +175,13 @@ def test_the_ban_on_clocks_sees_what_it_should():
     assert not any(CLOCKS.search(call) for call in ("time.sleep", "clock.now_utc", "runtime.timer", "event.time"))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_a_module_is_one_concept(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
     assert path.stem not in ("utils", "util", "helpers", "helper", "common", "misc")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_every_module_says_what_it_is(path):
     assert ast.get_docstring(parsed(path))
 

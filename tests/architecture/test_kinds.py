@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from architecture.modules import MODULES, SOURCE, imported, imports, name_of, named, parsed
+from architecture.modules import MODULES, SOURCE, holds_for_each, imported, imports, name_of, named, parsed
 from streamproof.config.sinks import SINKS
 from streamproof.config.sources import SOURCES
 from streamproof.core.opened import Opened
@@ -19,7 +17,7 @@ NAMES_KINDS = ("stream/stream.py", "stream/leaving.py", "stream/windowed.py", "s
 """The public methods, each of which makes a node of its kind; and the leaves."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_asks_which_kind_of_operator_a_node_has(path):
     place = name_of(path)
     if place.startswith("stream/operators/") or place in NAMES_KINDS:
@@ -44,7 +42,7 @@ def _of_one_kind_of_source(path: Path) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_asks_which_kind_a_source_is_of(path):
     if not name_of(path).startswith(ANSWERS_FOR_SOURCES):
         assert not _of_one_kind_of_source(path)
@@ -69,7 +67,7 @@ def _asked_for(tree: ast.Module) -> Iterator[str]:
             yield from (one.id for argument in node.args[1:] for one in ast.walk(argument) if isinstance(one, ast.Name))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_asks_which_kind_a_sink_is_of(path):
     if not name_of(path).startswith(ANSWERS_FOR_SINKS):
         assert not _of_one_kind_of_sink(path)
@@ -79,7 +77,7 @@ KNOW_SYSTEMS = ("config/", "connectors/", "lab/", "prove/services/", "prove/sour
 """Where a system has a module, and where a job of somebody else's is read, which names Spark's formats."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_decides_by_the_name_of_a_connector(path):
     if not name_of(path).startswith(KNOW_SYSTEMS):
         assert not set(_decided_by(parsed(path))) & {*SINKS, *SOURCES}
@@ -93,7 +91,7 @@ WORDS = {kind.name for kind in vars(emissions).values() if isinstance(kind, type
 """What emissions are called, and what is open in a state; "key" is the word for much else."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_decides_by_an_emission_or_by_what_is_open(path):
     place = name_of(path)
     if place.startswith(KNOW_EMISSIONS):
@@ -107,7 +105,7 @@ TAKE_OUT_COPIES = ("core/sides.py", "stream/", "runtime/rows/doors.py", "replay/
 """Who takes the copies out, and the operator and the property of a stream that do so."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_asks_whether_a_side_output_is_that_of_copies(path):
     if not name_of(path).startswith(TAKE_OUT_COPIES):
         assert "streamproof.core.sides.DUPLICATE" not in imported(path)
@@ -119,6 +117,7 @@ def test_who_asks_for_the_kind_of_a_sink_is_found(tmp_path):
 
     assert _of_one_kind_of_sink(asking) == {"streamproof.config.PostgresSink"}
 
+    asking = tmp_path / "asking_for_others.py"
     asking.write_text("def asks(sink):\n    return isinstance(sink, (int, ServiceSink)) or isinstance(sink, FilesSink)\n")
 
     assert _of_one_kind_of_sink(asking) == {"ServiceSink", "FilesSink"}
@@ -165,7 +164,7 @@ KNOW_CALLS = ("streamproof.stream", "streamproof.prove.oracle", "streamproof.pro
 """Who names something of these can have a call, a node or a twin in hand; elsewhere such a word has another meaning."""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_asks_which_kind_of_operator_a_twin_is_of(path):
     if name_of(path).startswith("prove/oracle/operators/"):
         return
@@ -174,7 +173,7 @@ def test_nobody_asks_which_kind_of_operator_a_twin_is_of(path):
     assert not {name for name in kinds if not any(name == known or name.startswith(f"{known}.") for known in OF_EVERY_TWIN)}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_nobody_decides_by_the_name_of_a_method_of_the_stream(path):
     place = name_of(path)
     if place.startswith(("stream/operators/", "prove/oracle/operators/")) or place in NAMES_KINDS:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from architecture.modules import holds_for_each
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
 RULES = dict(re.findall(r"^### R(\d+) · .+?\n(.*?)(?=^#{2,3} |\Z)", PAGE, re.DOTALL | re.MULTILINE))
@@ -60,7 +62,7 @@ def test_there_are_citations_to_look_at():
     assert numbers_in("def test_r7_x, R3, R16-R20") == {"7", "3", "16", "20"}
 
 
-@pytest.mark.parametrize("path", CITING, ids=lambda path: path.relative_to(ROOT).as_posix())
+@holds_for_each(CITING, lambda path: path.relative_to(ROOT).as_posix())
 def test_every_rule_that_is_cited_is_on_the_page(path):
     assert numbers_in(path.read_text(encoding="utf-8")) <= set(RULES)
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from architecture.modules import holds_for_each
+
 ROOT = Path(__file__).parents[2]
 TEXTS = sorted(
     path
@@ -40,12 +42,12 @@ def test_the_lock_names_the_public_registry_only():
     assert [package["name"] for package in lock["package"] if set(package["source"]) - {"registry"}] == ["streamproof"]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+@holds_for_each(TEXTS, lambda path: path.relative_to(ROOT).as_posix())
 def test_no_file_names_a_place_on_one_machine(path):
     assert not MACHINE_PATHS.findall(path.read_text(encoding="utf-8", errors="replace"))
 
 
-@pytest.mark.parametrize("path", JAVA, ids=lambda path: path.name)
+@holds_for_each(JAVA, lambda path: path.name)
 def test_no_name_depends_on_the_locale(path):
     """Names of files that Java writes are found by Python, and by a run on another machine."""
     assert not [found.group() for found in BY_LOCALE.finditer(path.read_text(encoding="utf-8"))]

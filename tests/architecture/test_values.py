@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from architecture.modules import MODULES, name_of
+from architecture.modules import MODULES, holds_for_each, name_of
 
 MOST_FIELDS = 12
 """Of a class, what it is made of: the fields or the parameters that whoever makes one gives."""
@@ -85,7 +85,7 @@ def too_wide(path: Path, code: str | None = None) -> Iterator[str]:
             yield name
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@holds_for_each(MODULES)
 def test_what_belongs_together_is_a_value(path: Path) -> None:
     found = [name for name in too_wide(path) if name not in FLAT and name not in CALLED_BY_USERS]
 
