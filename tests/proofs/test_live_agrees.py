@@ -40,7 +40,6 @@ def test_a_live_crash_in_every_phase_comes_to_the_same_end_as_its_image(job: Pat
     assert report["counts"]["pass"] == 1 + 2 * len(live)
 
 
-@pytest.mark.full
 def test_a_fault_that_does_not_fire_leaves_the_verdict_unknown(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def elsewhere(
         self: Engine, identity: str, operation: str, path: str, side: str, occurrence: int, since: str, action: str

@@ -106,7 +106,7 @@ def test_a_failure_before_a_batch_is_in_none(small_job):
     job.feed([event("e1", 1, client="1")])
     job.run()
     (job.checkpoint() / "metadata").write_text('{"id":"other"}')
-    (job.checkpoint() / ".metadata.crc").unlink()  # with it the file is torn, and made again from the manifests
+    (job.checkpoint() / ".metadata.crc").unlink()  # with that of before the file would be torn, and made again
 
     error = job.stopped(StreamproofError)
 

@@ -7,6 +7,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from spark.small_job import SUMS, WINDOWED, Binding, event
+from streamproof._jvm import Storage
 from streamproof.runtime.spark.session import process_settings
 
 HADOOPS = {
@@ -77,6 +78,35 @@ def test_a_checksum_stands_beside_each_file_and_goes_with_it(disk):
     assert disk.read("1.zip") == "one again"
 
 
+def left_by_a_death(disk: Disk, name: str) -> None:
+    """A process that has died has left the checksum of another file under this name."""
+    disk.made("another", "something else")
+    (disk.folder / ".another.crc").rename(disk.folder / f".{name}.crc")
+
+
+@pytest.mark.parametrize("disk", ["ours"], indirect=True)
+def test_a_file_whose_checksum_did_not_come_along_is_not_taken_for_torn(disk, spark):
+    """Hadoop renames a file and then its checksum: with the checksum of another file, a file that is whole would be torn."""
+    disk.made("7", "one")
+    left_by_a_death(disk, "7")
+    (disk.folder / "temporary").write_text("two")
+
+    disk.manager.renameTempFile(disk.path("temporary"), disk.path("7"), True)
+
+    assert Storage(spark).read(f"file://{disk.folder}/7") == "two"
+
+
+@pytest.mark.parametrize("disk", ["ours"], indirect=True)
+def test_a_file_is_made_where_a_checksum_was_left(disk, spark):
+    left_by_a_death(disk, "8")
+
+    assert Storage(spark).create_atomic(f"file://{disk.folder}/8", "eight")
+    assert Storage(spark).read(f"file://{disk.folder}/8") == "eight"
+    assert not Storage(spark).create_atomic(f"file://{disk.folder}/8", "another eight")
+    assert Storage(spark).read(f"file://{disk.folder}/8") == "eight"
+    assert (disk.folder / ".8.crc").exists(), "who finds the file there leaves its checksum alone"
+
+
 def test_a_job_leaves_no_checksum_whose_file_is_gone(small_job):
     forgets = {"spark.sql.streaming.minBatchesToRetain": "2", "spark.sql.streaming.stateStore.maintenanceInterval": "200ms"}
     job = small_job(SUMS, Binding(sinks=WINDOWED.sinks, spark=forgets))
@@ -87,6 +117,8 @@ def test_a_job_leaves_no_checksum_whose_file_is_gone(small_job):
     files = {file for file in (job.folder / "checkpoint").rglob("*") if file.is_file()}
     checksums = {file for file in files if file.name.startswith(".") and file.suffix == ".crc"}
     assert [file for file in checksums if file.with_name(file.name[1:-4]) not in files] == []
+    versions = {file.name.partition("_")[0] for file in files - checksums if file.suffix == ".zip"}
+    assert len(versions) < 12, "Spark has removed no version of the state, so that nothing was tried"
     logs = [file for file in files - checksums if file.parent.name in {"offsets", "commits"}]
     assert len(logs) < 2 * 12, "Spark has removed none, so that nothing was tried"
     assert [file for file in logs if file.with_name(f".{file.name}.crc") not in checksums] == []

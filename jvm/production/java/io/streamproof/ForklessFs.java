@@ -1,5 +1,6 @@
 package io.streamproof;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -26,6 +27,27 @@ public class ForklessFs extends ChecksumFs {
   @Override
   public Path getChecksumFile(Path file) {
     return ForklessFileSystem.checksumOf(file);
+  }
+
+  /**
+   * Hadoop renames a checksum after its file. Where the process dies in between, the file would have the checksum of what was there before, and
+   * be taken for torn; so that one goes first. A file without a checksum is read as it is.
+   */
+  @Override
+  public void renameInternal(Path source, Path target, boolean overwrite) throws IOException {
+    if (overwrite || !isThere(target)) {
+      getMyFs().delete(getChecksumFile(target), false);
+    }
+    super.renameInternal(source, target, overwrite);
+  }
+
+  private boolean isThere(Path path) throws IOException {
+    try {
+      getMyFs().getFileStatus(path);
+      return true;
+    } catch (FileNotFoundException none) {
+      return false;
+    }
   }
 
   private static final class WithoutChecksums extends DelegateToFileSystem {
