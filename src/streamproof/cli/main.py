@@ -101,7 +101,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     screen.never_fail()
     screen.show_traces(wanted=False)
-    log_lines.choose(log_lines.LogFormat.TEXT)
     try:
         code = app(args=None if arguments is None else list(arguments), prog_name="streamproof", standalone_mode=False)
     except StreamproofError as problem:
@@ -115,6 +114,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except Exception as problem:  # noqa: BLE001  # the last resort: a trace on the screen helps nobody
         return _unexpected(problem)
+    finally:
+        log_lines.choose(log_lines.LogFormat.TEXT)  # a format is that of one command
     return code if isinstance(code, int) else 0
 
 

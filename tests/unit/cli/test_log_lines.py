@@ -191,3 +191,11 @@ def test_the_jvm_is_told_by_the_name_of_the_log(tmp_path, monkeypatch):
 
 def test_instants_are_utc():
     assert rfc3339(datetime(2026, 1, 5, 10, 5, 0, 120_000, UTC)) == "2026-01-05T10:05:00.120Z"
+
+
+def test_a_format_is_that_of_one_command(lines):
+    def work(*_, **__):
+        raise failed()
+
+    assert lines(work)
+    assert not log_lines.is_json()
