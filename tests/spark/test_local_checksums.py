@@ -1,6 +1,6 @@
 """Our local file system leaves on the disk what Hadoop's own leaves: each file has its checksum, and none outlives its file."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -107,10 +107,19 @@ def test_a_file_is_made_where_a_checksum_was_left(disk, spark):
     assert (disk.folder / ".8.crc").exists(), "who finds the file there leaves its checksum alone"
 
 
-def test_a_job_leaves_no_checksum_whose_file_is_gone(small_job, spark):
+@pytest.fixture
+def maintenance_of_its_own(spark: SparkSession) -> Iterator[None]:
+    """The thread that removes old state keeps the interval of the first job of a process: ours must be that, and no other test's."""
+    stores = spark._jvm.org.apache.spark.sql.execution.streaming.state.StateStore
+    stores.stop()
+    yield
+    stores.stop()
+
+
+@pytest.mark.usefixtures("maintenance_of_its_own")
+def test_a_job_leaves_no_checksum_whose_file_is_gone(small_job):
     forgets = {"spark.sql.streaming.minBatchesToRetain": "2", "spark.sql.streaming.stateStore.maintenanceInterval": "200ms"}
     job = small_job(SUMS, Binding(sinks=WINDOWED.sinks, spark=forgets))
-    spark._jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()  # or the interval is that of an earlier job
     for run in range(20):
         for batch in range(12):
             job.feed([event(f"e{run}.{batch}", 40 * (12 * run + batch))])

@@ -8,6 +8,7 @@ from streamproof._jvm.batches import (
     doors_of,
     for_each_batch,
     listen_to_jvm,
+    look_of,
     newest_progress,
 )
 from streamproof._jvm.file_systems import answer_file_system_calls
@@ -138,6 +139,7 @@ __all__ = [
     "launch",
     "listen_to_jvm",
     "live_settings",
+    "look_of",
     "minor_version",
     "names_state_format",
     "newest_of_keys",

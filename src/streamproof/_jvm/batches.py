@@ -183,6 +183,14 @@ def doors_of(spark: "SparkSession", stream: "StreamingQuery") -> dict[str, int]:
     return found
 
 
+def look_of(stream: "StreamingQuery") -> int:
+    """When a query has begun to look for input last, in milliseconds since 1970; one number for each time that it looks.
+
+    Spark sets it at the begin of each trigger. A batch that is found belongs to the look that has found it.
+    """
+    return int(stream._jsq.streamingQuery().getLatestExecutionContext().currentTriggerStartTimestamp())
+
+
 def newest_progress(stream: "StreamingQuery") -> dict[str, Any] | None:
     """What Spark says of the newest batch that a query has committed, as `StreamingQueryProgress.json`; None before the first.
 

@@ -89,6 +89,8 @@ class _Query:
     looking: float | None = None
     """Since when it has looked for input; None where it waits, or a batch is under way."""
     tasks: tuple[int, ...] | None = None
+    look: int | None = None
+    """Which look for input it was, when the pulse was taken last."""
 
 
 class Health:
@@ -194,7 +196,7 @@ class Health:
                     f"Batch {query.batch} of {name} is under way for {_long(now - query.begun)}, in the phase {query.phase}, and for {_long(stands)} "
                     f"nothing of it has come to an end: no task, no event. The bound is {_long(bound)}."
                 )
-            looks = now - query.looking if query.looking is not None else 0.0
+            looks = self._beat - query.looking if query.looking is not None else 0.0  # what it does since then nobody has seen
             bound = self._own or max(AT_MOST_SECONDS, 3 * self._trigger)
             if query.doing == "running" and query.batch is None and looks > bound:
                 yield f"{name} looks for input for {_long(looks)}: a source does not answer. The bound is {_long(bound)}."
@@ -266,10 +268,12 @@ def _feel(query: _Query, pulse: QueryPulse, now: float) -> None:
     if pulse.ended:
         query.planned, query.looking = True, None
         return
-    query.planned = query.planned or pulse.waits or pulse.works
+    again = None not in (query.look, pulse.look) and query.look != pulse.look  # so the look before is over
+    query.look = pulse.look
+    query.planned = query.planned or pulse.waits or pulse.works or again
     if pulse.waits:
         query.looking = None
-    elif query.batch is None and query.looking is None:
+    elif query.batch is None and (query.looking is None or again):
         query.looking = now
     if pulse.tasks is not None:
         query.moved = now if query.tasks is not None and query.tasks != pulse.tasks else query.moved

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from streamproof._jvm import look_of
 from streamproof.core.clock import monotonic_seconds
 from streamproof.runtime.query import RunningQuery
 from streamproof.runtime.watching.events import Emitter
@@ -41,7 +42,8 @@ def _of(query: RunningQuery, *, count: bool) -> QueryPulse:
         if not query.stream.isActive:
             return QueryPulse(query.name, says, ended=True)
         tasks = _tasks(query) if count else None
-        return QueryPulse(query.name, says, waits=says.startswith(_WAITS), works=says.startswith(_WORKS), tasks=tasks)
+        waits, works = says.startswith(_WAITS), says.startswith(_WORKS)
+        return QueryPulse(query.name, says, waits=waits, works=works, tasks=tasks, look=look_of(query.stream))
     return QueryPulse(query.name)
 
 

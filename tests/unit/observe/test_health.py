@@ -171,6 +171,17 @@ def test_an_idle_source_is_no_hang():
     assert told.code == (200, 200)
 
 
+def test_a_source_that_is_looked_at_again_and_again_answers():
+    """With a short trigger, or a source that is slow to list, no pulse may ever meet the query while it waits."""
+    told = Told(hang_after=timedelta(seconds=5)).start()
+    assert told.code == (200, 503)
+    for look in range(20):
+        told.beat(4, says="Getting offsets from FileStreamSource", look=look)
+    assert told.code == (200, 200)
+    told.beat(6, says="Getting offsets from FileStreamSource", look=19)
+    assert told.code == (503, 200)
+
+
 def test_a_source_that_does_not_answer_is_a_hang():
     told = Told().start()
     told.beat(AT_MOST_SECONDS, says="Getting offsets from KafkaV2")
@@ -188,6 +199,15 @@ def test_a_thread_of_the_driver_that_does_not_come_around_is_a_hang():
     told.beat(waits=True)
     told.now += LEAST_SECONDS + 1
     assert told.health.health().reason.startswith("The driver's own thread has not come around for 2 minutes 1 second")
+
+
+def test_while_the_thread_of_the_driver_is_stuck_nothing_is_said_of_a_source():
+    told = Told(hang_after=timedelta(seconds=5)).start()
+    told.beat(4, says="Getting offsets from FileStreamSource")
+    told.now += 2
+    assert told.health.health().good
+    told.now += 4
+    assert told.health.health().reason.startswith("The driver's own thread has not come around for 6 seconds")
 
 
 def test_a_start_may_take_half_an_hour_from_word_to_word():

@@ -21,6 +21,8 @@ class QueryPulse:
         Whether it has found some.
     tasks
         Changes whenever a task of the batch under way has come to an end; None where nobody has looked.
+    look
+        Changes whenever it looks for input again; None where nobody has looked.
     ended
         Whether it runs no more.
     """
@@ -30,6 +32,7 @@ class QueryPulse:
     waits: bool = False
     works: bool = False
     tasks: tuple[int, ...] | None = None
+    look: int | None = None
     ended: bool = False
 
 
