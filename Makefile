@@ -14,7 +14,7 @@ ifeq ($(origin PYTHON), command line)
 export UV_PYTHON := $(PYTHON)
 endif
 
-.PHONY: help setup prerequisites demo demo-services test check full beyond mutants random-jobs versions benchmarks nexmark docs wheel clean
+.PHONY: help setup prerequisites demo demo-services test check full beyond mutants random-jobs versions benchmarks nexmark soak docs wheel clean
 
 help:
 	@echo "make setup        fetch uv and the libraries, compile the Java classes"
@@ -28,6 +28,7 @@ help:
 	@echo "make random-jobs  500 random jobs on Spark and in a model in plain Python, compared batch by batch; SEEDS=100, from FIRST=0 on, or SEED=17 alone; SPARK=4.1"
 	@echo "make versions     install the wheel beside PySpark 3.5 and 4.0 to 4.3, run and prove jobs there; SPARK=3.5,4.1, ONLY='sessions*', PARTS=plain,ours,services,upgrades,inspect"
 	@echo "make benchmarks   what a start, an event and a proof cost"
+	@echo "make soak         jobs of each kind run for 2,000 batches: what grows without end? BATCHES=200, ONLY=sessions; the curves are in reports/soak"
 	@echo "make nexmark      the queries of Nexmark as jobs of ours and as PySpark by hand: rows compared, time per event; ONLY='q1 q5', COMPARE=1 for rows alone"
 	@echo "make docs         build the documentation site into build/site"
 	@echo "make wheel        build the wheel into dist/"
@@ -102,6 +103,9 @@ benchmarks: setup
 
 nexmark: setup
 	@$(RUN) python -m benchmarks.nexmark $(if $(filter file,$(origin ONLY)),,$(ONLY)) $(if $(COMPARE),--compare) --write docs/reference/nexmark.md
+
+soak: setup
+	@PYTHONPATH=tests $(RUN) python -m soak --batches $(or $(BATCHES),2000) --only '$(if $(filter file,$(origin ONLY)),*,$(ONLY))'
 
 docs: setup
 	@$(RUN) python docs/pictures/draw.py

@@ -33,7 +33,7 @@ A_SECOND = 20
 """So many requests come each second."""
 ALERT = "StreamproofOutputWaits"
 WAITS = "max(streamproof_waiting_batches)"
-LAG = "sum(streamproof_consumer_lag_records)"
+READ = "min(streamproof_input_records_total)"
 
 
 @dataclass
@@ -105,7 +105,7 @@ def watched(console: Console, place: Path, rules: str | None = None) -> bool:
         make_topics(kafka.url)
         story, requests = Story(console), Requests(kafka.url)
         story.tell(f"Kafka, PostgreSQL and Prometheus run. {A_SECOND} requests come each second. The job is started.")
-        with coming(requests), running(job, metrics, live, kafka.url, postgres.url, place / "run.log") as run:
+        with coming(requests) as sending, running(job, metrics, live, kafka.url, postgres.url, place / "run.log") as run:
             until(
                 lambda: number(prometheus, "sum(streamproof_batches_total)") > 3,
                 "four batches",
@@ -135,7 +135,8 @@ def watched(console: Console, place: Path, rules: str | None = None) -> bool:
             story.tell("Nothing waits any more, and the alert has ended. Nobody touched the job.")
 
             requests.over.set()
-            until(lambda: number(prometheus, LAG) == 0, "the job to read what was sent", 120)
+            sending.join(90)
+            until(lambda: number(prometheus, READ) == requests.sent, "the job to read what was sent", 240)
             run.send_signal(signal.SIGTERM)
             output, _ = run.communicate(timeout=120)
             result = json.loads(output)
@@ -156,12 +157,12 @@ def make_topics(servers: str) -> None:
 
 
 @contextmanager
-def coming(requests: Requests) -> Iterator[None]:
+def coming(requests: Requests) -> Iterator[threading.Thread]:
     """Requests come as long as the block lasts."""
     sending = threading.Thread(target=requests.send, daemon=True)
     sending.start()
     try:
-        yield
+        yield sending
     finally:
         requests.over.set()
         sending.join(90)

@@ -1,0 +1,82 @@
+"""What may grow in a run without end, and by how much."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+
+from soak.samples import Sample
+
+SETTLED = 0.15
+"""After that share of the batches everything is there that a run keeps. The greatest value of the next 15 % is held against that of the last."""
+LIMITS: Mapping[str, tuple[float, float]] = {  # how many times as much, and how much is nothing
+    "files *": (1.05, 10),
+    "bytes *": (1.10, 200_000),
+    "heap": (1.20, 0),
+    "memory": (1.20, 0),
+    "threads": (1.20, 4),
+    "descriptors": (1.20, 8),
+    "batch_ms": (1.10, 0),
+    "start_seconds": (1.20, 0),
+}
+ON_PURPOSE: Mapping[str, str] = {
+    "* data": "the input",
+    "* out": "the output",
+    "bytes */sources": "Spark keeps the name of every file that it has read",
+    "bytes */state": "RocksDB notes every version in its MANIFEST, which goes along with each, until the next start begins a new one",
+    "bytes .streamproof": "the log of the run",
+}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a figure was early and late in a run."""
+
+    name: str
+    early: float
+    late: float
+    most: float
+
+    @property
+    def too_much(self) -> bool:
+        return self.late > self.most
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.early:,.0f} early, {self.late:,.0f} late; {self.most:,.0f} is the most"
+
+
+def growths(
+    samples: Sequence[Sample], batches: int, starts: Mapping[int, float], judged: Sequence[str] = tuple(LIMITS)
+) -> list[Growth]:
+    """Every figure that must not grow; a folder that was not there early counts as nothing.
+
+    Parameters
+    ----------
+    starts
+        What starts took, by the batch that they came after; the first against the last.
+    judged
+        Names of limits.
+
+    Raises
+    ------
+    ValueError
+        If a window has no sample.
+    """
+    early = _greatest(samples, SETTLED * batches, 2 * SETTLED * batches)
+    late = _greatest(samples, (1 - SETTLED) * batches, float("inf"))
+    if starts:
+        early["start_seconds"], late["start_seconds"] = starts[min(starts)], starts[max(starts)]
+    found = []
+    for name, value in sorted(late.items()):
+        limit = next((limit for pattern, limit in LIMITS.items() if pattern in judged and fnmatch(name, pattern)), None)
+        if limit is not None and not any(fnmatch(name, pattern) for pattern in ON_PURPOSE):
+            times, nothing = limit
+            before = early.get(name, 0.0)
+            found.append(Growth(name, before, value, max(times * before, before + nothing)))
+    return found
+
+
+def _greatest(samples: Sequence[Sample], first: float, last: float) -> dict[str, float]:
+    inside = [sample.series() for sample in samples if first <= sample.batch <= last]
+    if not inside:
+        raise ValueError(f"No sample between the batches {first:.0f} and {last:.0f}.")
+    return {name: max(each.get(name, 0.0) for each in inside) for name in {name for each in inside for name in each}}
