@@ -23,13 +23,13 @@ SHORT = 1_000
 def main() -> int:
     """0 if nothing has grown beyond what is kept on purpose."""
     asked = argparse.ArgumentParser(prog="python -m soak", description=__doc__)
-    asked.add_argument("--batches", type=int, default=2_000, help="so many of each job; 100 at least")
+    asked.add_argument("--batches", type=int, default=2_000, help="so many of each job; 200 at least")
     asked.add_argument("--only", default="*", help=f"kinds, such as 'se*': {', '.join(KINDS)}")
     asked.add_argument("--every", type=float, default=0.5, help="at most one batch in so many seconds")
     asked.add_argument("--report", type=Path, default=HOME / "reports/soak")
     wanted = asked.parse_args()
-    if wanted.batches < 100:
-        asked.error("Fewer than 100 batches show nothing.")
+    if wanted.batches < 200:
+        asked.error("Fewer than 200 batches show nothing.")
     bad = []
     for kind in (kind for name, kind in KINDS.items() if fnmatch(name, wanted.only)):
         settings = SHORT_MEMORY if wanted.batches < SHORT else SETTINGS

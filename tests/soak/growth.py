@@ -6,9 +6,12 @@ from fnmatch import fnmatch
 
 from soak.samples import Sample
 
-SETTLED = 0.15
-"""After that share of the batches everything is there that a run keeps. The greatest value of the next 15 % is held against that of the last."""
+WINDOW = 0.15
+"""After that share of the batches, and the hundred that are kept, everything is there that a run keeps. The greatest value of the next 15 % is
+held against that of the last."""
+KEPT = 110
 LIMITS: Mapping[str, tuple[float, float]] = {  # how many times as much, and how much is nothing
+    "files tmp": (1.50, 50),  # the files of a shuffle are there until a collection has found that nobody needs them
     "files *": (1.05, 10),
     "bytes *": (1.10, 200_000),
     "heap": (1.20, 0),
@@ -44,6 +47,11 @@ class Growth:
         return f"{self.name}: {self.early:,.0f} early, {self.late:,.0f} late; {self.most:,.0f} is the most"
 
 
+def settled(batches: int) -> int:
+    """The batch after which a run of so many has all that it keeps."""
+    return max(int(WINDOW * batches), KEPT)
+
+
 def growths(
     samples: Sequence[Sample], batches: int, starts: Mapping[int, float], judged: Sequence[str] = tuple(LIMITS)
 ) -> list[Growth]:
@@ -61,8 +69,8 @@ def growths(
     ValueError
         If a window has no sample.
     """
-    early = _greatest(samples, SETTLED * batches, 2 * SETTLED * batches)
-    late = _greatest(samples, (1 - SETTLED) * batches, float("inf"))
+    early = _greatest(samples, settled(batches), settled(batches) + WINDOW * batches)
+    late = _greatest(samples, (1 - WINDOW) * batches, float("inf"))
     if starts:
         early["start_seconds"], late["start_seconds"] = starts[min(starts)], starts[max(starts)]
     found = []

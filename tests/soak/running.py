@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from soak.growth import SETTLED
+from soak.growth import settled
 from soak.kinds import Kind, feed
 from soak.samples import Sample, sampled
 from streamproof.core.clock import monotonic_seconds
@@ -87,7 +87,7 @@ def soaked(
     every: float = 0.0,
     say: Callable[[Sample], None] = lambda _: None,
 ) -> Soaked:
-    """Runs a job until it has committed so many batches; after 15 % of them, and before the last, it is started anew.
+    """Runs a job until it has committed so many batches; once it has all that it keeps, and before the last, it is started anew.
 
     A file is fed once the one before is read, each `every` seconds at most. Batches without input, which Spark makes when a watermark has
     moved, count too.
@@ -102,7 +102,7 @@ def soaked(
     kind.write(folder, settings)
     run = _Run(kind, folder, every)
     found = Soaked(kind.name, batches)
-    sample_at, start_at = deque(range(*_each(batches))), deque((int(SETTLED * batches), batches - 1))
+    sample_at, start_at = deque(range(*_each(batches))), deque((settled(batches), batches - 1))
     try:
         while (done := run.on()) < batches:
             if done >= sample_at[0]:

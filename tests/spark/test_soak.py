@@ -1,8 +1,12 @@
 """200 batches of the job of `streamproof init`: nothing is left behind batch by batch. `make soak` does it for every kind, and for as long as asked."""
 
+import pytest
+
 from soak.growth import growths
 from soak.kinds import KINDS, SHORT_MEMORY
 from soak.running import soaked
+
+pytestmark = pytest.mark.full
 
 BATCHES = 200
 JUDGED = ("files *", "bytes *", "threads", "descriptors")

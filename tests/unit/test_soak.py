@@ -23,7 +23,7 @@ def run(
     given = {"heap": 50_000_000, "memory": 100_000_000, "threads": 90, "descriptors": 300, "batch_ms": 200}
     return [
         Sample(batch, {folder: files(batch)}, {folder: 1}, **{**given, **{name: value(batch) for name, value in figures.items()}})
-        for batch in range(50, BATCHES + 1, 50)
+        for batch in range(10, BATCHES + 1, 10)
     ]
 
 
@@ -45,7 +45,7 @@ def test_what_is_there_from_time_to_time_is_no_growth():
     [
         (run(lambda batch: 200 + batch * 8), {}, f"files {QUERY}/state"),
         (run(lambda batch: 200 + batch // 20), {}, f"files {QUERY}/state"),
-        (run(lambda batch: batch // 100, folder="tmp"), {}, "files tmp"),
+        (run(lambda batch: batch // 10, folder="tmp"), {}, "files tmp"),
         (run(heap=lambda batch: 50_000_000 + 10_000 * batch), {}, "heap"),
         (run(memory=lambda batch: 100_000_000 + 20_000 * batch), {}, "memory"),
         (run(threads=lambda batch: 90 + batch // 50), {}, "threads"),
@@ -57,6 +57,11 @@ def test_what_is_there_from_time_to_time_is_no_growth():
 )
 def test_what_grows_is_named(samples, starts, name):
     assert too_much(samples, starts) == [name]
+
+
+def test_a_short_run_is_looked_at_once_it_has_the_hundred_batches_that_are_kept():
+    short = [sample for sample in run(lambda batch: 2 * min(batch, 100)) if sample.batch <= 200]
+    assert [each.name for each in growths(short, 200, {}) if each.too_much] == []
 
 
 @pytest.mark.parametrize("folder", ["data", "out"])
