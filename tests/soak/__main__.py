@@ -9,9 +9,10 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
+from soak.catalogue import KINDS
 from soak.drawn import write
 from soak.growth import growths
-from soak.kinds import KINDS, SETTINGS, SHORT_MEMORY
+from soak.kinds import SETTINGS, SHORT_MEMORY
 from soak.running import soaked
 from soak.samples import Sample
 

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -108,73 +109,70 @@ class Kind:
     query: str
     data: str = "data"
 
+    def around(self, folder: Path) -> AbstractContextManager[Mapping[str, str]]:
+        """What the job needs beside it: started, with the variables of its environment that say where it is; stopped at the end."""
+        return nullcontext({})
+
+    def feed(self, folder: Path, batch: int, given: Mapping[str, str]) -> None:
+        """What one batch is to read: a file."""
+        hidden = folder / self.data / f".{batch:08d}.json"
+        hidden.write_text("".join(f"{json.dumps(row)}\n" for row in trades(batch)))
+        hidden.rename(hidden.with_name(hidden.name.removeprefix(".")))
+
     def committed(self, folder: Path) -> int:
         """How many batches it has committed: the newest of Spark's log of commits, and one."""
-        return _newest(folder / self.query / "commits") + 1
+        return newest(folder / self.query / "commits") + 1
 
     def read(self, folder: Path) -> int:
-        """How many files its batches have read, or are to read."""
-        return _newest(folder / self.query / "sources/0") + 1
+        """How many of what it was fed its batches have read, or are to read."""
+        return newest(folder / self.query / "sources/0") + 1
 
 
-def _newest(log: Path) -> int:
+def newest(log: Path) -> int:
     """The greatest number in a log of Spark's, whose files are named `7` or `9.compact`; -1 of an empty one."""
     return max((int(name.name.partition(".")[0]) for name in log.glob("[0-9]*")), default=-1)
 
 
-def feed(data: Path, batch: int) -> None:
-    """One file of input: a trade of each client, one twice, one that is late."""
+def trades(batch: int) -> list[dict[str, Any]]:
+    """A trade of each client, one twice, one that is late."""
     at = START + batch * EVERY_BATCH
     rows = [_trade(f"t{batch}-{client}", client, at) for client in range(CLIENTS)]
-    rows += [rows[0], _trade(f"late{batch}", 0, at - timedelta(hours=1))]
-    hidden = data / f".{batch:08d}.json"
-    hidden.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    hidden.rename(hidden.with_name(hidden.name.removeprefix(".")))
+    return [*rows, rows[0], _trade(f"late{batch}", 0, at - timedelta(hours=1))]
 
 
 def _trade(identity: str, client: int, at: datetime) -> dict[str, Any]:
     return {"trade_id": identity, "client": f"c{client}", "notional": 10.0 + client, "ts": int(at.timestamp() * 1_000)}
 
 
-def _init(folder: Path, settings: Mapping[str, str]) -> None:
+def write_init(folder: Path, settings: Mapping[str, str]) -> None:
     """The job of `streamproof init`, with an interval for a trigger, and its sample taken away."""
     made = CliRunner().invoke(app, ["init", str(folder)])
     if made.exit_code != 0:
         raise RuntimeError(made.output)
     bound = folder / "streamproof.toml"
-    bound.write_text(re.sub(r"trigger = .*", 'trigger = "100 milliseconds"', bound.read_text()) + _spark(settings))
+    bound.write_text(re.sub(r"trigger = .*", 'trigger = "100 milliseconds"', bound.read_text()) + settings_of(settings))
     for sample in (folder / "data/trades").glob("*"):
         sample.unlink()
 
 
-def _ours(text: str) -> Callable[[Path, Mapping[str, str]], None]:
+def ours(text: str) -> Callable[[Path, Mapping[str, str]], None]:
     def write(folder: Path, settings: Mapping[str, str]) -> None:
         (folder / "data").mkdir(parents=True)
         (folder / "job.py").write_text(f"{HEADER}{text}\n")
-        (folder / "streamproof.toml").write_text(BOUND + _spark(settings))
+        (folder / "streamproof.toml").write_text(BOUND + settings_of(settings))
 
     return write
 
 
-def _spark(settings: Mapping[str, str]) -> str:
+def settings_of(settings: Mapping[str, str]) -> str:
     return "\n[spark]\n" + "".join(f'"{key}" = "{value}"\n' for key, value in settings.items())
 
 
-def _plain(folder: Path, settings: Mapping[str, str]) -> None:
+def write_plain(folder: Path, settings: Mapping[str, str]) -> None:
     (folder / "data").mkdir(parents=True)
     given = "".join(f'.config("{key}", "{value}")' for key, value in settings.items())
     (folder / "plain.py").write_text(PLAIN.replace(".getOrCreate()", f"{given}.getOrCreate()"))
 
 
-def _run(folder: Path) -> Sequence[str]:
+def run(folder: Path) -> Sequence[str]:
     return [sys.executable, "-m", "streamproof", "run", str(folder), "--events"]
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("init", _init, _run, "checkpoints/risk_exposure/exposure", "data/trades"),
-        *(Kind(name, _ours(text), _run, "checkpoint/rows") for name, text in JOBS.items()),
-        Kind("plain", _plain, lambda folder: [sys.executable, str(folder / "plain.py"), str(folder)], "checkpoint"),
-    )
-}

@@ -9,11 +9,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from soak.growth import settled
-from soak.kinds import Kind, feed
+from soak.kinds import Kind
 from soak.samples import Sample, sampled
 from streamproof.core.clock import monotonic_seconds
 
@@ -35,16 +36,16 @@ class Soaked:
 class Process:
     """The job, running."""
 
-    def __init__(self, kind: Kind, folder: Path, log: Path) -> None:
+    def __init__(self, kind: Kind, folder: Path, log: Path, given: Mapping[str, str]) -> None:
         self.took_ms: list[float] = []
         tmp = folder / "tmp"
         tmp.mkdir(exist_ok=True)
-        given = {**os.environ, "TMPDIR": str(tmp), "SPARK_LOCAL_DIRS": str(tmp)}
-        java = f"-Djava.io.tmpdir={tmp} {given.get('SPARK_SUBMIT_OPTS', '')}"
+        environment = {**os.environ, **given, "TMPDIR": str(tmp), "SPARK_LOCAL_DIRS": str(tmp)}
+        java = f"-Djava.io.tmpdir={tmp} {environment.get('SPARK_SUBMIT_OPTS', '')}"
         self._log = log.open("a")
         self._popen = subprocess.Popen(
             kind.command(folder),
-            env={**given, "SPARK_SUBMIT_OPTS": java},
+            env={**environment, "SPARK_SUBMIT_OPTS": java},
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
@@ -100,20 +101,17 @@ def soaked(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     kind.write(folder, settings)
-    run = _Run(kind, folder, every)
     found = Soaked(kind.name, batches)
     sample_at, start_at = deque(range(*_each(batches))), deque((settled(batches), batches - 1))
-    try:
+    with kind.around(folder) as given, closing(_Run(kind, folder, every, given)) as run:
         while (done := run.on()) < batches:
             if done >= sample_at[0]:
                 sample_at.popleft()
-                found.samples.append(sampled(folder, kind.query, run.process.number, done, run.process.taken()))
+                found.samples.append(run.sample(done))
                 say(found.samples[-1])
             if start_at and done >= start_at[0]:
                 found.starts[start_at.popleft()] = run.again()
-        found.samples.append(sampled(folder, kind.query, run.process.number, done, run.process.taken()))
-    finally:
-        run.process.end()
+        found.samples.append(run.sample(done))
     return found
 
 
@@ -125,19 +123,19 @@ def _each(batches: int) -> tuple[int, int, int]:
 class _Run:
     """A job that is fed, and started anew."""
 
-    def __init__(self, kind: Kind, folder: Path, every: float) -> None:
-        self._kind, self._folder, self._every = kind, folder, every
+    def __init__(self, kind: Kind, folder: Path, every: float, given: Mapping[str, str]) -> None:
+        self._kind, self._folder, self._every, self._given = kind, folder, every, given
         self._log = folder.with_name(f"{folder.name}.log")
         self._log.unlink(missing_ok=True)
         self._fed, self._fed_at, self._done, self._done_at = 0, 0.0, 0, monotonic_seconds()
-        self.process = Process(kind, folder, self._log)
+        self.process = Process(kind, folder, self._log, given)
 
     def on(self) -> int:
         """Feeds it when it is due, and waits a moment; how many batches are committed."""
         self.process.require_alive()
         now = monotonic_seconds()
         if self._kind.read(self._folder) >= self._fed and now >= self._fed_at + self._every:
-            feed(self._folder / self._kind.data, self._fed)
+            self._kind.feed(self._folder, self._fed, self._given)
             self._fed, self._fed_at = self._fed + 1, now
         time.sleep(0.02)
         done = self._kind.committed(self._folder)
@@ -147,11 +145,17 @@ class _Run:
             raise RuntimeError(f"No batch was committed for {AT_MOST:.0f} seconds after batch {done}; see {self._log}.")
         return done
 
+    def sample(self, done: int) -> Sample:
+        return sampled(self._folder, self._kind.query, self.process.number, done, self.process.taken())
+
+    def close(self) -> None:
+        self.process.end()
+
     def again(self) -> float:
         """Ends the job and starts it; how many seconds until it has committed a batch."""
         self.process.end()
         done, began = self._kind.committed(self._folder), monotonic_seconds()
-        self.process = Process(self._kind, self._folder, self._log)
+        self.process = Process(self._kind, self._folder, self._log, self._given)
         while self.on() <= done:
             pass
         self.process.taken()

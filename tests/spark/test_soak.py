@@ -2,8 +2,9 @@
 
 import pytest
 
+from soak.catalogue import KINDS
 from soak.growth import growths
-from soak.kinds import KINDS, SHORT_MEMORY
+from soak.kinds import SHORT_MEMORY
 from soak.running import soaked
 
 pytestmark = pytest.mark.full

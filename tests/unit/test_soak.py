@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from soak.catalogue import KINDS
 from soak.growth import growths
-from soak.kinds import KINDS, SHORT_MEMORY, feed
+from soak.kinds import SHORT_MEMORY
 from soak.running import Soaked
 from soak.samples import Sample, by_folder
 from streamproof.config import load
@@ -85,16 +86,28 @@ def test_files_are_counted_by_the_folders_of_a_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-def test_each_kind_can_be_written_and_fed(kind, tmp_path):
+def test_each_kind_can_be_written_and_fed(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("KAFKA", "127.0.0.1:9092")
+    (tmp_path / "job").mkdir()
     kind.write(tmp_path / "job", SHORT_MEMORY)
-    feed(tmp_path / "job" / kind.data, 3)
-    (file,) = (tmp_path / "job" / kind.data).iterdir()
-    assert len([json.loads(line) for line in file.read_text().splitlines()]) == 10
+    if kind.name != "topics":
+        kind.feed(tmp_path / "job", 3, {})
+        (file,) = (tmp_path / "job" / kind.data).iterdir()
+        assert len([json.loads(line) for line in file.read_text().splitlines()]) == 10
     if kind.name == "plain":
         compile((tmp_path / "job/plain.py").read_text(), "plain.py", "exec")
     else:
         assert load(tmp_path / "job").spark["spark.sql.streaming.minBatchesToRetain"] == "10"
     assert (kind.committed(tmp_path / "job"), kind.read(tmp_path / "job")) == (0, 0)
+
+
+def test_what_a_job_has_read_of_a_topic_is_counted_by_its_offsets(tmp_path):
+    kind = KINDS["topics"]
+    log: Path = tmp_path / kind.query / "offsets"
+    log.mkdir(parents=True)
+    (log / "9").write_text('v1\n{"batchWatermarkMs": 0}\n{"events": {"0": 1, "1": 2}}')
+    (log / "10").write_text('v1\n{"batchWatermarkMs": 0}\n{"events": {"0": 11, "1": 28}}')
+    assert kind.read(tmp_path) == 3
 
 
 def test_the_newest_of_a_log_is_found_where_it_is_compacted(tmp_path):
