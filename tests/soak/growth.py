@@ -1,14 +1,15 @@
 """What may grow in a run without end, and by how much."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from statistics import median
 
 from soak.samples import Sample
 
 WINDOW = 0.15
 """After that share of the batches, and the hundred that are kept, everything is there that a run keeps. The greatest value of the next 15 % is
-held against that of the last."""
+held against that of the last; of living objects the least one, since a batch under way has some too, and of times the median."""
 KEPT = 110
 LIMITS: Mapping[str, tuple[float, float]] = {  # how many times as much, and how much is nothing
     "files tmp": (1.50, 50),  # the files of a shuffle are there until a collection has found that nobody needs them
@@ -28,6 +29,9 @@ ON_PURPOSE: Mapping[str, str] = {
     "bytes */state": "RocksDB notes every version in its MANIFEST, which goes along with each, until the next start begins a new one",
     "bytes .streamproof": "the log of the run",
 }
+
+
+_TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {"heap": min, "batch_ms": median}
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,8 @@ def growths(
     ValueError
         If a window has no sample.
     """
-    early = _greatest(samples, settled(batches), settled(batches) + WINDOW * batches)
-    late = _greatest(samples, (1 - WINDOW) * batches, float("inf"))
+    early = _of_window(samples, settled(batches), settled(batches) + WINDOW * batches)
+    late = _of_window(samples, (1 - WINDOW) * batches, float("inf"))
     if starts:
         early["start_seconds"], late["start_seconds"] = starts[min(starts)], starts[max(starts)]
     found = []
@@ -83,8 +87,9 @@ def growths(
     return found
 
 
-def _greatest(samples: Sequence[Sample], first: float, last: float) -> dict[str, float]:
+def _of_window(samples: Sequence[Sample], first: float, last: float) -> dict[str, float]:
     inside = [sample.series() for sample in samples if first <= sample.batch <= last]
     if not inside:
         raise ValueError(f"No sample between the batches {first:.0f} and {last:.0f}.")
-    return {name: max(each.get(name, 0.0) for each in inside) for name in {name for each in inside for name in each}}
+    names = {name for each in inside for name in each}
+    return {name: _TAKEN.get(name, max)([each.get(name, 0.0) for each in inside]) for name in names}

@@ -13,7 +13,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from soak.growth import settled
 from soak.kinds import Kind
 from soak.samples import Sample, sampled
 from streamproof.core.clock import monotonic_seconds
@@ -88,7 +87,7 @@ def soaked(
     every: float = 0.0,
     say: Callable[[Sample], None] = lambda _: None,
 ) -> Soaked:
-    """Runs a job until it has committed so many batches; once it has all that it keeps, and before the last, it is started anew.
+    """Runs a job until it has committed so many batches; after the first twentieth, and before the last, it is started anew.
 
     A file is fed once the one before is read, each `every` seconds at most. Batches without input, which Spark makes when a watermark has
     moved, count too.
@@ -102,7 +101,7 @@ def soaked(
     folder.mkdir(parents=True)
     kind.write(folder, settings)
     found = Soaked(kind.name, batches)
-    sample_at, start_at = deque(range(*_each(batches))), deque((settled(batches), batches - 1))
+    sample_at, start_at = deque(range(*_each(batches))), deque((batches // 20, batches - 1))
     with kind.around(folder) as given, closing(_Run(kind, folder, every, given)) as run:
         while (done := run.on()) < batches:
             if done >= sample_at[0]:

@@ -60,6 +60,11 @@ def test_what_grows_is_named(samples, starts, name):
     assert too_much(samples, starts) == [name]
 
 
+def test_what_a_batch_under_way_needs_is_no_growth():
+    """A collection in the middle of one finds more that lives."""
+    assert too_much(run(heap=lambda batch: 227_000_000 if batch == BATCHES - 50 else 100_000_000)) == []
+
+
 def test_a_short_run_is_looked_at_once_it_has_the_hundred_batches_that_are_kept():
     short = [sample for sample in run(lambda batch: 2 * min(batch, 100)) if sample.batch <= 200]
     assert [each.name for each in growths(short, 200, {}) if each.too_much] == []
