@@ -13,6 +13,7 @@ held against that of the last; of living objects the least one, since a batch un
 KEPT = 110
 LIMITS: Mapping[str, tuple[float, float]] = {  # how many times as much, and how much is nothing
     "files tmp": (1.50, 50),  # the files of a shuffle are there until a collection has found that nobody needs them
+    "files */state": (1.05, 150),  # what some batches have written since the last look for what is old
     "files *": (1.05, 10),
     "bytes *": (1.10, 200_000),
     "heap": (1.20, 0),

@@ -45,7 +45,7 @@ def test_what_is_there_from_time_to_time_is_no_growth():
     ("samples", "starts", "name"),
     [
         (run(lambda batch: 200 + batch * 8), {}, f"files {QUERY}/state"),
-        (run(lambda batch: 200 + batch // 20), {}, f"files {QUERY}/state"),
+        (run(lambda batch: 200 + batch // 20, folder=f"{QUERY}/offsets"), {}, f"files {QUERY}/offsets"),
         (run(lambda batch: batch // 10, folder="tmp"), {}, "files tmp"),
         (run(heap=lambda batch: 50_000_000 + 10_000 * batch), {}, "heap"),
         (run(memory=lambda batch: 100_000_000 + 20_000 * batch), {}, "memory"),
@@ -63,6 +63,11 @@ def test_what_grows_is_named(samples, starts, name):
 def test_what_a_batch_under_way_needs_is_no_growth():
     """A collection in the middle of one finds more that lives."""
     assert too_much(run(heap=lambda batch: 227_000_000 if batch == BATCHES - 50 else 100_000_000)) == []
+
+
+def test_eight_files_that_stay_with_each_batch_are_seen_in_a_short_run_too():
+    short = [sample for sample in run(lambda batch: 700 + 8 * batch) if sample.batch <= 200]
+    assert [each.name for each in growths(short, 200, {}) if each.too_much] == [f"files {QUERY}/state"]
 
 
 def test_a_short_run_is_looked_at_once_it_has_the_hundred_batches_that_are_kept():
