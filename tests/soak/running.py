@@ -20,6 +20,8 @@ from streamproof.core.clock import monotonic_seconds
 AT_MOST = 300.0
 """So many seconds no batch may take, nor a start, nor an end."""
 SAMPLES = 40
+ENDED_AS_ASKED = (128 + signal.SIGTERM, -signal.SIGTERM)
+"""The exit code of `streamproof run` after SIGTERM, and that of a program that the signal has ended."""
 
 
 @dataclass
@@ -61,9 +63,15 @@ class Process:
             raise RuntimeError(f"The job has ended with {self._popen.returncode}; see {self._log.name}.")
 
     def end(self) -> None:
+        """Asks it to end; RuntimeError if it ends for another reason, such as an account that does not add up."""
         self._popen.send_signal(signal.SIGTERM)
-        self._popen.wait(AT_MOST)
-        self._log.close()
+        try:
+            code = self._popen.wait(AT_MOST)
+        finally:
+            self._popen.kill()
+            self._log.close()
+        if code not in ENDED_AS_ASKED:
+            raise RuntimeError(f"The job has ended with {code}; see {self._log.name}.")
 
     def taken(self) -> list[float]:
         """How long the batches took since it was asked last."""
