@@ -59,6 +59,7 @@ def test_the_sound_product_stops_where_a_replay_computes_something_else(tmp_path
     assert report["scenarios"][0]["verdict"] == "pass", "without a restart the rate does not change"
 
 
+@pytest.mark.full
 def test_a_mistake_reaches_the_python_workers_too(tmp_path: Path) -> None:
     """What publishes to services runs there: a mutant that only the driver had would survive whatever it breaks."""
     copy = Path(shutil.copytree(ROOT / "src" / "streamproof", tmp_path / "broken" / "streamproof"))

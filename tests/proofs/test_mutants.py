@@ -101,7 +101,7 @@ ON_SERVICES = (
     Mutant("retry-storm", "pacing", "publish/takings.call@2:after+api-broken+live", "without a pause", names_event=False),
 )
 ALL = (*JOBS, *[pytest.param(mutant, marks=pytest.mark.service) for mutant in ON_SERVICES])
-_EVERY_DAY = ("state-outside-the-checkpoint", "late-bound-of-its-own")
+_EVERY_DAY = ("state-outside-the-checkpoint",)
 _ON_FILES = [each if str(each) in _EVERY_DAY else pytest.param(each, marks=pytest.mark.full) for each in JOBS]
 _AT_SERVICES = [pytest.param(each, marks=[pytest.mark.service, pytest.mark.full]) for each in ON_SERVICES]
 ALWAYS = (*_ON_FILES, *_AT_SERVICES)

@@ -6,12 +6,15 @@ The quick plan is `streamproof prove tests/proofs/jobs/newest --quick`.
 import shutil
 from pathlib import Path
 
+import pytest
+
 from streamproof.proof import prove
 
 JOB = Path(__file__).parent / "jobs" / "newest"
 STEPS = "fault-free,plan/offsets@2:after,publish/newest@2:before,commit/commits@2:before"
 
 
+@pytest.mark.full
 def test_a_deduplication_by_an_order_is_proved(tmp_path: Path) -> None:
     job = Path(shutil.copytree(JOB, tmp_path / "job"))
 

@@ -12,7 +12,7 @@ from streamproof.lab import KafkaCluster, Postgres
 from streamproof.savepoints.backup import back_up
 from streamproof.savepoints.restore import restore
 
-pytestmark = pytest.mark.service
+pytestmark = [pytest.mark.service, pytest.mark.full]
 
 
 def test_each_record_of_a_topic_is_in_the_table_once_after_a_restore(

@@ -5,6 +5,7 @@ against late. The curves are in reports/soak/KIND.html.
 """
 
 import argparse
+import signal
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
@@ -31,6 +32,7 @@ def main() -> int:
     wanted = asked.parse_args()
     if wanted.batches < 200:
         asked.error("Fewer than 200 batches show nothing.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # the job that runs is ended on the way out
     bad = []
     for kind in (kind for name, kind in KINDS.items() if fnmatch(name, wanted.only)):
         settings = SHORT_MEMORY if wanted.batches < SHORT else SETTINGS

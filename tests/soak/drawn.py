@@ -18,13 +18,14 @@ def page(found: Soaked, grown: Sequence[Growth]) -> str:
     said = "<p>Nothing has grown beyond its limit.</p>" if not too_much else f"<ul>{''.join(too_much)}</ul>"
     starts = ", ".join(f"{seconds:.1f} s after {batch:,} batches" for batch, seconds in found.starts.items())
     rows = "".join(
-        f"<tr><td>{each.name}<td>{each.early:,.0f}<td>{each.late:,.0f}<td>{each.most:,.0f}</tr>" for each in sorted(grown, key=str)
+        f"<tr><td>{each.name}<td>{each.early:,.0f}<td>{each.late:,.0f}<td>{each.why or f'{each.most:,.0f}'}</tr>"
+        for each in sorted(grown, key=str)
     )
     return (
         f"<!doctype html><meta charset=utf-8><title>Soak: {found.kind}</title>"
         "<style>body{font:14px system-ui;margin:2em auto;max-width:70em}td,th{padding:.2em .8em;text-align:right}td:first-child{text-align:left}</style>"
         f"<h1>{found.kind}, {found.batches:,} batches</h1>{said}<p>From the start of a process to its first batch: {starts}.</p>"
-        f"{_curves(found)}<table><tr><th>figure<th>early<th>late<th>at most</tr>{rows}</table>"
+        f"{_curves(found)}<table><tr><th>figure<th>early<th>late<th>at most, or why it may grow</tr>{rows}</table>"
     )
 
 

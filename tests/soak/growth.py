@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from statistics import median
+from typing import TypeVar
 
 from soak.samples import Sample
 
@@ -31,24 +32,29 @@ ON_PURPOSE: Mapping[str, str] = {
     "bytes .streamproof": "the log of the run",
 }
 
-
 _TAKEN: Mapping[str, Callable[[Sequence[float]], float]] = {"heap": min, "batch_ms": median}
+
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How a figure was early and late in a run."""
+    """How a figure was early and late in a run; `why` says of one without a limit that it may grow."""
 
     name: str
     early: float
     late: float
     most: float
+    why: str = ""
 
     @property
     def too_much(self) -> bool:
         return self.late > self.most
 
     def __str__(self) -> str:
+        if self.why:
+            return f"{self.name}: {self.early:,.0f} early, {self.late:,.0f} late; may grow: {self.why}"
         return f"{self.name}: {self.early:,.0f} early, {self.late:,.0f} late; {self.most:,.0f} is the most"
 
 
@@ -57,17 +63,13 @@ def settled(batches: int) -> int:
     return max(int(WINDOW * batches), KEPT)
 
 
-def growths(
-    samples: Sequence[Sample], batches: int, starts: Mapping[int, float], judged: Sequence[str] = tuple(LIMITS)
-) -> list[Growth]:
-    """Every figure that must not grow; a folder that was not there early counts as nothing.
+def growths(samples: Sequence[Sample], batches: int, starts: Mapping[int, float]) -> list[Growth]:
+    """Every figure that has a limit, or grows on purpose; a folder that was not there early counts as nothing.
 
     Parameters
     ----------
     starts
         What starts took, by the batch that they came after; the first against the last.
-    judged
-        Names of limits.
 
     Raises
     ------
@@ -80,12 +82,17 @@ def growths(
         early["start_seconds"], late["start_seconds"] = starts[min(starts)], starts[max(starts)]
     found = []
     for name, value in sorted(late.items()):
-        limit = next((limit for pattern, limit in LIMITS.items() if pattern in judged and fnmatch(name, pattern)), None)
-        if limit is not None and not any(fnmatch(name, pattern) for pattern in ON_PURPOSE):
+        before, limit = early.get(name, 0.0), _matching(LIMITS, name)
+        if (why := _matching(ON_PURPOSE, name)) is not None:
+            found.append(Growth(name, before, value, float("inf"), why))
+        elif limit is not None:
             times, nothing = limit
-            before = early.get(name, 0.0)
             found.append(Growth(name, before, value, max(times * before, before + nothing)))
     return found
+
+
+def _matching(by_pattern: Mapping[str, Found], name: str) -> Found | None:
+    return next((found for pattern, found in by_pattern.items() if fnmatch(name, pattern)), None)
 
 
 def _of_window(samples: Sequence[Sample], first: float, last: float) -> dict[str, float]:

@@ -26,6 +26,8 @@ SHORT_MEMORY = {
     "spark.sql.streaming.fileSource.log.cleanupDelay": "1s",
 }
 """For short runs: by default Spark keeps a hundred batches, and looks every minute for what is older."""
+FEW_PARTITIONS = {"spark.sql.shuffle.partitions": "4"}
+"""Of plain Spark's two hundred, each with a store of its state, a batch takes many seconds on two cores."""
 JOBS = {
     "corrections": """
     sums = events.window(sp.tumbling("30 seconds"), by="client", emit="corrections", allowed_lateness="2 minutes").aggregate(
@@ -42,16 +44,18 @@ JOBS = {
 HEADER = (
     "from pyspark.sql import functions as F\n\nimport streamproof as sp\n\n\n@sp.job\ndef soaked(events: sp.Stream) -> sp.Outputs:"
 )
-BOUND = """[job]
+SOURCE = """[job]
 entry = "job.py:soaked"
 checkpoint = "checkpoint"
 trigger = "100 milliseconds"
 [source.events]
-connector = "files"
-path = "data"
 format = "json"
 schema = "trade_id string, client string, notional double, ts long"
 event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }
+"""
+"""Where it is, and the sinks `rows` and `late`, come behind it."""
+FILES = """connector = "files"
+path = "data"
 files_per_batch = 1
 [sink.rows]
 connector = "files"
@@ -159,7 +163,7 @@ def ours(text: str) -> Callable[[Path, Mapping[str, str]], None]:
     def write(folder: Path, settings: Mapping[str, str]) -> None:
         (folder / "data").mkdir(parents=True)
         (folder / "job.py").write_text(f"{HEADER}{text}\n")
-        (folder / "streamproof.toml").write_text(BOUND + settings_of(settings))
+        (folder / "streamproof.toml").write_text(SOURCE + FILES + settings_of(settings))
 
     return write
 
@@ -170,7 +174,7 @@ def settings_of(settings: Mapping[str, str]) -> str:
 
 def write_plain(folder: Path, settings: Mapping[str, str]) -> None:
     (folder / "data").mkdir(parents=True)
-    given = "".join(f'.config("{key}", "{value}")' for key, value in settings.items())
+    given = "".join(f'.config("{key}", "{value}")' for key, value in {**FEW_PARTITIONS, **settings}.items())
     (folder / "plain.py").write_text(PLAIN.replace(".getOrCreate()", f"{given}.getOrCreate()"))
 
 

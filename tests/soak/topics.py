@@ -10,33 +10,22 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from soak.kinds import HEADER, Kind, newest, settings_of, trades
+from soak.kinds import HEADER, SOURCE, Kind, newest, settings_of, trades
 from streamproof.lab import KafkaCluster
 
 SUMS = """
     sums = events.window(sp.tumbling("30 seconds"), by="client").aggregate(total=F.sum("notional"))
     return sp.Outputs(rows=sums, late=sums.late)
 """
-BOUND = """[job]
-entry = "job.py:soaked"
-checkpoint = "checkpoint"
-trigger = "100 milliseconds"
-[source.events]
-connector = "kafka"
+PLACE = """connector = "kafka"
 servers = "${env:KAFKA}"
-topic = "events"
-format = "json"
-schema = "trade_id string, client string, notional double, ts long"
-event_time = { column = "ts", unit = "milliseconds", lag = "10 seconds" }
+"""
+TOPICS = f"""{PLACE}topic = "events"
 [sink.rows]
-connector = "kafka"
-servers = "${env:KAFKA}"
-topic = "rows"
+{PLACE}topic = "rows"
 format = "json"
 [sink.late]
-connector = "kafka"
-servers = "${env:KAFKA}"
-topic = "late"
+{PLACE}topic = "late"
 format = "json"
 """
 
@@ -74,4 +63,4 @@ def write(folder: Path, settings: Mapping[str, str]) -> None:
     """Makes the job in a folder."""
     folder.mkdir(exist_ok=True, parents=True)
     (folder / "job.py").write_text(f"{HEADER}{SUMS}")
-    (folder / "streamproof.toml").write_text(BOUND + settings_of(settings))
+    (folder / "streamproof.toml").write_text(SOURCE + TOPICS + settings_of(settings))

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from full_tables import full
 from spark.small_job import Binding, event
 from streamproof.core.log_lines import KEYS, OF_THE_JVM
 
@@ -42,8 +43,10 @@ def run_of(job, *options: str) -> tuple[str, str, str]:
 
 @pytest.mark.parametrize(
     ("text", "called", "place"),
-    [(CAST, "CAST_INVALID_INPUT", "job.py:8"), (PYTHON, "ValueError", 'job.py", line 9, in number')],
-    ids=["cast", "python"],
+    [
+        pytest.param(PYTHON, "ValueError", 'job.py", line 9, in number', id="python"),
+        *full(pytest.param(CAST, "CAST_INVALID_INPUT", "job.py:8", id="cast")),
+    ],
 )
 def test_no_value_of_a_row_reaches_a_log(text, called, place, small_job):
     said, shown, log = run_of(small_job(text, ONE))

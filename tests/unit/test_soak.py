@@ -75,6 +75,11 @@ def test_a_short_run_is_looked_at_once_it_has_the_hundred_batches_that_are_kept(
     assert [each.name for each in growths(short, 200, {}) if each.too_much] == []
 
 
+def test_what_may_grow_is_shown_with_the_reason():
+    (shown,) = [each for each in growths(run(folder=f"{QUERY}/sources"), BATCHES, {}) if each.name.startswith("bytes")]
+    assert "may grow: Spark keeps the name of every file" in str(shown)
+
+
 @pytest.mark.parametrize("folder", ["data", "out"])
 def test_input_and_output_may_grow(folder):
     assert too_much(run(lambda batch: batch, folder=folder)) == []

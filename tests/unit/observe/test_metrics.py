@@ -422,12 +422,12 @@ def test_without_anybody_who_scrapes_the_memory_is_bounded():
 
     for listener in listeners:
         listener(STARTED)
-    run(range(3_000))
+    run(range(1_500))
     gc.collect()
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
-    run(range(3_000, 9_000))
+    run(range(1_500, 3_500))
     gc.collect()
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert grown < 500_000, f"6,000 batches have left {grown:,} bytes"
+    assert grown < 160_000, f"2,000 batches have left {grown:,} bytes"
