@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks.nexmark.batch_costs import costs_of
 from benchmarks.nexmark.comparing import compared
 from benchmarks.nexmark.generator import CYCLE, Sample, events_of, written
 from benchmarks.nexmark.measuring import LIMIT, MEAN_LIMIT, mean_and_worst, measured, pairs_here, session
@@ -18,8 +19,9 @@ from benchmarks.time_per_event import BATCHES, FILES, PAIRS, PROCESSES, of_proce
 
 COMPARED = Sample(events=40_000, events_per_second=100, out_of_order=17_011)
 """Nearly three minutes come out of order, over three batches: some events are late."""
-KEPT = Path("reports/nexmark.json")
-"""What was found of each query, of this call and of earlier ones; the page is drawn from it."""
+KEPT = Path(__file__).with_name("found.json")
+"""What was found of each query, of this call and of earlier ones; the page is drawn from it, and it is kept with the code: a call for one
+query does not take the others from the page."""
 
 
 def main() -> None:
@@ -33,6 +35,11 @@ def main() -> None:
     asked.add_argument("--pairs", type=int, default=PAIRS, help="pairs in each process, after a first one that is left aside")
     asked.add_argument("--compare", action="store_true", help="compare rows only")
     asked.add_argument("--measure", action="store_true", help="measure only")
+    asked.add_argument(
+        "--batches",
+        action="store_true",
+        help="say where the time of a batch goes, with few events and with many; no rows are compared",
+    )
     asked.add_argument("--write", type=Path, metavar="PAGE", help="draw the tables of this page, of all that was found so far")
     asked.add_argument("--here", type=Path, help=argparse.SUPPRESS)  # one of the processes, with the folder of the samples
     wanted = asked.parse_args()
@@ -42,6 +49,9 @@ def main() -> None:
         return
     found: dict[str, dict[str, Any]] = json.loads(KEPT.read_text()) if KEPT.is_file() else {}
     with tempfile.TemporaryDirectory() as base:
+        if wanted.batches:
+            _say_costs(names, Path(base))
+            return
         if not wanted.measure:
             _compare(names, wanted.compared_events, Path(base), found)
         if not wanted.compare:
@@ -105,10 +115,16 @@ def _measure(names: Sequence[str], wanted: argparse.Namespace, base: Path, found
     print(f"geometric mean {mean:.3f} (at most {MEAN_LIMIT}), worst {worst} {ratios[worst]:.3f} (at most {LIMIT})", flush=True)
 
 
+def _say_costs(names: Sequence[str], base: Path) -> None:
+    for name in names:
+        for events, side, phases in costs_of(QUERIES[name], base):
+            spent = ", ".join(f"{phase} {milliseconds:,} ms" for phase, milliseconds in phases.items())
+            print(f"{name:4} {events:9,} events  {side:8} {spent}", flush=True)
+
+
 def _keep(found: dict[str, dict[str, Any]], name: str, what: dict[str, Any]) -> None:
     """Adds to what is known of a query, and writes it at once: a long run may be ended."""
     found[name] = {**found.get(name, {}), **what}
-    KEPT.parent.mkdir(exist_ok=True)
     KEPT.write_text(json.dumps(found, indent=1) + "\n")
 
 

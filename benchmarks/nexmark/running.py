@@ -1,8 +1,10 @@
 """Both sides of a query over a sample on disk: in the same batches, from the same columns, into Parquet."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from benchmarks.nexmark.generator import Input
 from benchmarks.nexmark.query import LAG, Query
@@ -13,6 +15,7 @@ from streamproof.runtime.start.options import Start
 from streamproof.runtime.start.query import start_query
 
 PARTITIONS = "spark.sql.shuffle.partitions"
+Looked = Callable[[StreamingQuery, int], float]
 
 
 def job_in(folder: Path, source: Input, query: Query) -> JobConfig:
@@ -33,19 +36,19 @@ def job_in(folder: Path, source: Input, query: Query) -> JobConfig:
     return load(folder)
 
 
-def ours(spark: SparkSession, source: Input, query: Query) -> Run:
-    """The job of a query."""
+def ours(spark: SparkSession, source: Input, query: Query, looked: Looked = seconds_of_batches) -> Run:
+    """The job of a query; `looked` says of the ended stream what its batches took."""
 
     def run(folder: Path) -> float:
         running = start_query(bind(job_in(folder, source, query)), "out", spark.newSession(), Start())
         running.wait()
-        return seconds_of_batches(running.stream, source.batches + 1)
+        return looked(running.stream, source.batches + 1)
 
     return run
 
 
-def by_hand(spark: SparkSession, source: Input, query: Query) -> Run:
-    """The hand-written query."""
+def by_hand(spark: SparkSession, source: Input, query: Query, looked: Looked = seconds_of_batches) -> Run:
+    """The hand-written query; `looked` as of `ours`."""
 
     def run(folder: Path) -> float:
         session = spark.newSession()
@@ -56,7 +59,7 @@ def by_hand(spark: SparkSession, source: Input, query: Query) -> Run:
         writer = rows.writeStream.format("parquet").option("checkpointLocation", str(folder / "checkpoint"))
         running = writer.option("path", str(folder / "out")).trigger(availableNow=True).start()
         running.awaitTermination()
-        return seconds_of_batches(running, source.batches + 1)
+        return looked(running, source.batches + 1)
 
     return run
 
