@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
+from streamproof.checkpoint.verify import finding
 from streamproof.checkpoint.verify.sound import verify
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
@@ -238,7 +239,7 @@ def test_a_copy_that_is_not_sound_gets_no_name(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, monkeypatch):
-    """In the middle of the first try Spark removes an old file that was seen, and a batch more is done."""
+    """In the middle of the first try Spark removes files that the point needs, and a batch more is done."""
     copy, real, tries = copy_of(WINDOWS, tmp_path), shutil.copy2, []
     held = {name: (copy / name).read_bytes() for name in ("offsets/4", "commits/4")}
     for name in held:
@@ -250,7 +251,7 @@ def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, m
             tries.append(source)
             for name, text in held.items():
                 (copy / name).write_bytes(text)
-            for file in copy.glob("state/0/*/3.zip"):
+            for file in copy.glob("state/0/*/[34].zip"):
                 file.unlink()
         return real(source, target)
 
@@ -261,6 +262,93 @@ def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, m
     assert tries
     assert done.batch == 4
     assert verify(inspect_checkpoint(done.point.path)).goes_on or verify(inspect_checkpoint(done.point.path)).is_sound
+
+
+def go_on(checkpoint):
+    """Does what a job does in a batch that removes all older state: its newest version gets the next number."""
+    newest = max(int(path.stem) for path in checkpoint.glob("state/0/0/*.zip"))
+    for partition in ("0", "1"):
+        state = checkpoint / "state" / "0" / partition
+        shutil.copy(state / f"{newest}.zip", state / f"{newest + 1}.zip")
+        for old in range(1, newest + 1):
+            for name in (f"{old}.zip", f".{old}.zip.crc"):
+                (state / name).unlink(missing_ok=True)
+    for kind in ("offsets", "commits"):
+        shutil.copy(checkpoint / kind / str(newest - 1), checkpoint / kind / str(newest))
+
+
+def test_a_job_that_removes_what_is_verified_is_no_damage(tmp_path):
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        if text == "verifying the checkpoint" and text not in said:
+            go_on(copy)
+        said.append(text)
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.newest, done.behind) == (5, 5, ())
+    assert said.count("verifying the checkpoint") == 2
+
+
+def test_a_job_that_is_quicker_each_time_is_named_and_not_called_damaged(tmp_path):
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        said.append(text)
+        if text == "verifying the checkpoint":
+            go_on(copy)
+
+    with pytest.raises(CheckpointError, match="was written to each of the 5 times that it was verified") as raised:
+        back_up(copy, tmp_path / "to", say=say)
+
+    assert "puts a former backup in its place" not in str(raised.value)
+    assert said.count("verifying the checkpoint") == 5
+
+
+def test_what_was_removed_while_it_was_verified_does_not_make_the_backup_older(tmp_path):
+    """The older batch would have been taken, and the checkpoint called damaged."""
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        if text == "verifying the checkpoint" and text not in said:
+            older = (copy / "state" / "0" / "0" / "4.zip").read_bytes()
+            go_on(copy)
+            for partition in ("0", "1"):
+                (copy / "state" / "0" / partition / "4.zip").write_bytes(older)
+        said.append(text)
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.behind) == (5, ())
+
+
+def test_a_file_that_only_the_batch_before_needs_may_go_while_it_is_copied(tmp_path):
+    """Else a large state of a quick job would be copied anew each time."""
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        said.append(text)
+        if text.startswith("file"):
+            for old in (copy / "state").glob("*/*/4.zip"):
+                old.unlink()
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.behind) == (4, ())
+    assert said.count("verifying the checkpoint") == 1
+    assert not list(done.point.path.rglob("*4.zip*"))
+
+
+def test_only_the_state_that_is_copied_is_verified(tmp_path, monkeypatch):
+    """A backup reads no version that it leaves behind: meanwhile the newest ones could be removed."""
+    copy, read = copy_of(WINDOWS, tmp_path), []
+    real = finding.damage_of
+    monkeypatch.setattr(finding, "damage_of", lambda path: read.append(path) or real(path))
+
+    back_up(copy, tmp_path / "to")
+
+    assert {path.name for path in read if path.suffix == ".zip" and path.is_relative_to(copy)} == {"4.zip", "5.zip"}
 
 
 def test_what_a_backup_that_was_ended_has_left_is_removed(tmp_path):
