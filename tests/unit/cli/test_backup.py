@@ -456,6 +456,87 @@ def test_plans_of_batches_since_come_along_up_to_the_first_that_is_missing(tmp_p
         assert json.loads(ahead) == json.loads((copy / "_streamproof" / "manifests" / str(number)).read_text())
 
 
+def backed_up_after_batch_1(folder):
+    """Ours with plans up to its newest batch, and a backup of it after batch 1 that has no plan."""
+    copy = copy_of(SUMS, folder)
+    earlier = shutil.copytree(copy, folder / "earlier")
+    for number in (2, 3, 4, 5, 6, 7, 8, 9):
+        for name in (f"commits/{number}", f"offsets/{number}", f"_streamproof/manifests/{number}"):
+            (earlier / name).unlink(missing_ok=True)
+    assert back_up(earlier, folder / "to").batch == 1
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("plans_of", "said"),
+    [
+        ("exposure.damagd", "There is no exposure.damagd."),
+        ("checkpoint.damaged", "checkpoint.damaged is no checkpoint."),
+        ("to", "to is no checkpoint"),
+        ("empty", "empty is empty."),
+    ],
+)
+def test_plans_of_what_is_no_checkpoint_is_refused(plans_of, said, streamproof, tmp_path):
+    """The batches since would silently be planned anew, although their plans are there."""
+    copy = backed_up_after_batch_1(tmp_path)
+    (tmp_path / "checkpoint.damaged").mkdir()
+    copy.rename(tmp_path / "checkpoint.damaged" / copy.name)
+    (tmp_path / "empty").mkdir()
+
+    result = streamproof("restore", "to", "--to", "c", "--plans-of", plans_of)
+
+    assert result.code == 2
+    assert said in result.err
+    if plans_of == "checkpoint.damaged":
+        assert f"Name {plans_of}/{copy.name}." in result.err
+    assert not (tmp_path / "c").exists()
+
+
+def test_plans_come_from_a_checkpoint_that_has_nothing_else_left(tmp_path):
+    copy = backed_up_after_batch_1(tmp_path)
+    for name in ("offsets", "commits"):
+        shutil.rmtree(copy / name)
+
+    assert 2 in restore(tmp_path / "to", tmp_path / "c", plans_of=copy).again
+
+
+def test_a_checkpoint_is_not_put_among_its_backups(streamproof, tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    back_up(copy, tmp_path / "to")
+    before = contents(tmp_path / "to")
+
+    result = streamproof("restore", "to", "--to", "to/inside")
+
+    assert result.code == 2
+    assert "to/inside lies in to, where the backups are." in result.err
+    assert contents(tmp_path / "to") == before
+    assert not back_up(copy, tmp_path / "to").made
+
+
+def test_the_first_plan_begins_where_the_backup_ends(tmp_path):
+    """A plan of another history is left out, as the plans after it are."""
+    folder = tmp_path / "k"
+    kafka_checkpoint(folder, [{"t": {"0": 3}}, {"t": {"0": 5}}], committed=2)
+    begins = {2: '{"t": {"0": 7}}', 3: '{"t": {"0": 9}}'}
+    ends = {1: '{"t": {"0": 5}}', 2: '{"t": {"0": 9}}', 3: '{"t": {"0": 11}}'}
+    manifests = folder / "_streamproof" / "manifests"
+    manifests.mkdir(parents=True)
+    whole = json.loads((SUMS / "_streamproof" / "manifests" / "1").read_text())
+    for number, end in ends.items():
+        fingerprint = {"watermark_ms": 0, "offsets": [end], "files": {}, "starts": {"0": begins.get(number, '{"t": {"0": 3}}')}}
+        offset_log = (folder / "offsets" / str(min(number, 1))).read_text()
+        said = {**whole, "batch": number, "fingerprint": fingerprint, "offset_log": offset_log, "source_logs": {}}
+        (manifests / str(number)).write_text(json.dumps(said))
+    to = tmp_path / "to"
+    assert back_up(folder, to).batch == 1
+
+    assert restore(to, tmp_path / "c").again == ()
+    follows = json.loads((manifests / "2").read_text())
+    follows["fingerprint"]["starts"]["0"] = ends[1]
+    (to / "plans" / "2").write_text(json.dumps(follows))
+    assert restore(to, tmp_path / "c2").again == (2, 3)
+
+
 def test_a_restored_checkpoint_says_so(streamproof, tmp_path):
     copy = copy_of(SUMS, tmp_path)
     (copy / "_streamproof" / "ahead").mkdir()
