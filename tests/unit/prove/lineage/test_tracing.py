@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,29 @@ def test_p9_a_row_of_other_records_than_the_model_has_does_not_agree(tmp_path: P
     assert ("WRONG", "the row was made of 4 records, the model has 3 in it; their count or their hash sum differ") in list(
         words.row_lines(origin, run.setting, run.events)
     )
+
+
+@pytest.mark.parametrize(
+    ("condition", "clients"),
+    [
+        ("total > 5000", {"b"}),
+        ("total = 12.5", {"a"}),
+        ("total = '12.50'", {"a"}),
+        ("total < 100", {"a"}),
+        ("coalesce(total, 0) >= 9000 and total * 2 < 18001", {"b"}),
+        ("total between 12 and 13", {"a"}),
+        ("total > 0", {"a", "b"}),
+    ],
+)
+def test_decimals_are_compared_as_numbers(tmp_path: Path, sound: History, condition: str, clients: set[str]) -> None:
+    totals = {"a": Decimal("12.50"), "b": Decimal("9000.00")}
+    rows = [changed(row, total=totals.get(row.values["client"])) for row in rows_of(sound, "totals")]
+    run = run_of(tmp_path, {FAULT_FREE: with_rows(sound, "totals", rows)})
+
+    found = run.rows(condition, "totals")
+
+    assert {origin.values["client"] for origin in found} == clients
+    assert {origin.values["total"] for origin in found} == {str(totals[client]) for client in clients}
 
 
 def test_a_row_of_a_side_output_is_of_the_event_whose_bytes_it_holds(tmp_path: Path, sound: History) -> None:
