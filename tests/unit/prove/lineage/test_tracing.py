@@ -203,6 +203,28 @@ def test_a_condition_that_finds_nothing_says_why_and_what_there_is(
     assert "totals" in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.5, "1.50"),
+        (1007.21, "1,007.21"),
+        (0.004, "0.004"),
+        (1.5e-5, "1.5e-05"),
+        (2.675, "2.675"),
+        (-0.0, "-0.00"),
+        (1234567.125, "1,234,567.125"),
+        (1e22, "1e+22"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        ("12.50", "12.50"),
+        (7, "7"),
+    ],
+)
+def test_a_number_is_shown_as_it_is(value: object, shown: str) -> None:
+    """Two decimals where they say all of it: else a row would not be found by what is shown of it."""
+    assert words.values_in_words({"total": value}) == f"total {shown}"
+
+
 # -- what is kept
 
 
