@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 _FIRST_TASKS, _ALL_AT_ONCE = "spark.sql.limit.initialNumPartitions", 10_000
 """For a few rows Spark reads one partition, then four, and so on. Where a condition chooses them they may be in any."""
-_TIMES = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 
 
 @dataclass(frozen=True)
@@ -77,21 +76,28 @@ class StateTable:
             return (rows if limit is None else rows.limit(limit)).toPandas()
 
     def rows(self, limit: int | None = None) -> list[dict[str, Any]]:
-        """The rows as JSON has them, `limit` of them at most: times are ISO 8601 in UTC, bytes base64."""
+        """The rows as JSON has them, `limit` of them at most: times are ISO 8601 in UTC, bytes base64; decimals are `decimal.Decimal`."""
         return self.columns_and_rows(limit)[1]
 
     def columns_and_rows(self, limit: int | None = None) -> tuple[dict[str, str], list[dict[str, Any]]]:
         """What `columns` and `rows` give, read at once."""
-        import json
-
-        from pyspark.sql import functions as F
+        from streamproof.runtime.spark.json_rows import as_json, reader_of
 
         with self.frame() as rows:
             some = rows if limit is None else rows.limit(limit)
-            # Of a table without columns Spark makes no JSON; there is always the partition.
-            texts = some.select(F.to_json(F.struct("*"), {"ignoreNullFields": "false", "timestampFormat": _TIMES})).collect()
-            columns = dict(rows.dtypes)
-        return columns, [json.loads(text[0]) for text in texts]
+            texts = as_json(some).collect()
+            columns, read = dict(rows.dtypes), reader_of(rows)
+        return columns, [read(text[0]) for text in texts]
+
+    @contextmanager
+    def one_by_one(self, limit: int | None = None) -> Iterator[tuple[dict[str, str], Iterator[dict[str, Any]]]]:
+        """What `columns` and `rows` give, read row by row as long as the block lasts: of a large state a part is in memory at a time."""
+        from streamproof.runtime.spark.json_rows import as_json, reader_of
+
+        with self.frame() as rows:
+            some = rows if limit is None else rows.limit(limit)
+            read = reader_of(rows)
+            yield dict(rows.dtypes), (read(text[0]) for text in as_json(some).toLocalIterator(prefetchPartitions=True))
 
     def write_parquet(self, path: str | Path, limit: int | None = None) -> int:
         """Writes the rows to one file of Parquet, and says how many they are."""

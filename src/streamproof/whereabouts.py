@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from streamproof import _jvm
 from streamproof.checkpoint.kinds import kind_of
 from streamproof.checkpoint.logs import parse_offsets
 from streamproof.config import load
@@ -21,7 +22,8 @@ from streamproof.inspection import Checkpoint, inspect
 from streamproof.replay.diff.folders import LocalFolders
 from streamproof.replay.diff.sides import Rows, outputs_of
 from streamproof.runtime.binding.bind import bind
-from streamproof.runtime.spark.state_reader import in_a_line
+from streamproof.runtime.spark.json_rows import as_json, reader_of
+from streamproof.runtime.spark.state_reader import does_not_go, in_a_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,7 +34,6 @@ MOST = 20
 """So many rows of one output or state are given, unless others are asked for."""
 PUBLISHED, STATE = "published", "state"
 _BATCH = "_batch_of_ours"
-_TIMES = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Found:
     says
         What became of it, in a sentence.
     row
-        Its columns, as JSON has them.
+        Its columns, as JSON has them; decimals are `decimal.Decimal`.
     """
 
     query: str
@@ -63,7 +64,7 @@ class Found:
     row: Mapping[str, Any]
 
     def as_dict(self) -> dict[str, Any]:
-        """The fields as plain values, ready for JSON."""
+        """The fields as plain values, ready for JSON: decimals as texts."""
         return plain_fields(self)
 
 
@@ -114,7 +115,7 @@ def whereabouts(
     Raises
     ------
     ConfigurationError
-        If the condition is no SQL, or the job cannot be loaded.
+        If the condition is no SQL or does not go with a row, such as a text that is no number, or the job cannot be loaded.
     """
     job = bind(load(target, profile=profile))
     session = (spark or _session()).newSession()
@@ -129,6 +130,7 @@ class _Looking:
         self.found: list[Found] = []
         self.not_looked_at: dict[str, str] = {}
         self.more: list[str] = []
+        self._refused: ConfigurationError | None = None
         self._job, self._where, self._limit, self._spark, self._say = job, where, limit, spark, say
         _require_sql(spark, where)
 
@@ -167,6 +169,8 @@ class _Looking:
             for number in checkpoint.operators:
                 self._look_at_operator(query, checkpoint, number)
         except StreamproofError as problem:
+            if problem is self._refused:
+                raise
             self.not_looked_at[f"the state of {query.name}"] = problem.message
 
     def _look_at_operator(self, query: "BoundQuery", checkpoint: Checkpoint, number: int) -> None:
@@ -184,23 +188,25 @@ class _Looking:
 
     def _holding(self, name: str, frame: "DataFrame") -> list[dict[str, Any]]:
         """The rows for which the condition holds, as JSON has them; none where there is no such column, which is kept in mind."""
-        import json
-
         from pyspark.errors import AnalysisException
-        from pyspark.sql import functions as F
 
         try:
             rows = frame.where(self._where)
+            texts = [row[0] for row in as_json(rows).limit(self._limit + 1).collect()]
         except AnalysisException as problem:
             columns = ", ".join(column for column in frame.columns if column != _BATCH)
             unknown = "UNRESOLVED_COLUMN" in (problem.getCondition() or "")
             self.not_looked_at[name] = f"its columns are {columns}" if unknown else in_a_line(str(problem))
             return []
-        options = {"ignoreNullFields": "false", "timestampFormat": _TIMES}
-        texts = [row[0] for row in rows.select(F.to_json(F.struct("*"), options)).limit(self._limit + 1).collect()]
+        except Exception as problem:
+            self._refused = does_not_go(self._where, _jvm.causes_of(problem)) if _jvm.is_of_spark(problem) else None
+            if self._refused is None:
+                raise
+            raise self._refused from problem
         if len(texts) > self._limit:
             self.more.append(name)
-        return [json.loads(text) for text in texts[: self._limit]]
+        read = reader_of(frame)
+        return [read(text) for text in texts[: self._limit]]
 
 
 def _require_sql(spark: "SparkSession", where: str) -> None:

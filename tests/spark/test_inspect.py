@@ -1,7 +1,11 @@
 """The state of jobs of ours and of plain jobs as tables: windows, remembered keys, both sides of a join, fields and timers of a key."""
 
+import csv
+import json
 import os
 import shutil
+from contextlib import contextmanager
+from decimal import Decimal
 
 import pandas as pd
 import pytest
@@ -10,7 +14,9 @@ import streamproof as sp
 from spark.small_job import SUMS, Binding, event
 from spark.test_join import asked as joined
 from spark.test_join import bound, feed, other
+from streamproof.cli import inspect as cli
 from streamproof.errors import ConfigurationError, StreamproofError, TornCheckpoint
+from streamproof.inspection import StateTable
 from streamproof.savepoints.recover import recover
 from unit.checkpoint.written import JOIN, OURS, VARIABLES, WINDOWS, contents, copy_of
 
@@ -156,6 +162,75 @@ def test_a_condition_with_a_mistake_names_the_columns(spark):
 def test_a_condition_that_a_row_does_not_go_with_is_not_taken_for_damage(spark):
     with pytest.raises(ConfigurationError, match=r"does not go with a row: The value 'c\d' of the type \"STRING\" cannot be cast"):
         sp.inspect(WINDOWS).operator(0).where("CAST(client AS INT) = 1").rows()
+
+
+DECIMALS = """SELECT 1234567890123456.78BD AS total, CAST(0 AS DECIMAL(38, 18)) AS zero, CAST(repeat('9', 38) AS DECIMAL(38, 0)) AS long,
+    named_struct('part', 0.1234567890123456789012BD, 'rate', 0.1D) AS both, array(1.10BD, NULL) AS parts, map('a', 2.50BD) AS by, 0.1D AS rate"""
+
+
+@pytest.fixture
+def decimals(spark, monkeypatch):
+    """A state with decimals."""
+
+    @contextmanager
+    def frame(self):
+        yield spark.sql(DECIMALS)
+
+    monkeypatch.setattr(StateTable, "frame", frame)
+    return sp.inspect(WINDOWS).operator(0)
+
+
+def test_decimals_keep_all_of_their_digits(decimals, tmp_path, capsys):
+    (row,) = decimals.rows()
+
+    assert row["total"] == Decimal("1234567890123456.78")
+    assert row["zero"] == 0
+    assert row["long"] == Decimal("9" * 38)
+    assert row["both"] == {"part": Decimal("0.1234567890123456789012"), "rate": 0.1}
+    assert row["parts"] == [Decimal("1.10"), None]
+    assert row["by"] == {"a": Decimal("2.50")}
+    assert isinstance(row["rate"], float)
+    assert isinstance(row["both"]["rate"], float)
+
+    cli._write_csv(decimals, tmp_path / "rows.csv", None)
+    (written,) = csv.DictReader((tmp_path / "rows.csv").open())
+    assert (written["total"], written["zero"], written["long"]) == ("1234567890123456.78", "0." + "0" * 18, "9" * 38)
+    assert written["both"] == '{"part": 0.1234567890123456789012, "rate": 0.1}'
+
+    cli._print_json(decimals, None)
+    said = json.loads(capsys.readouterr().out, parse_float=str, parse_int=str)
+    assert said["rows"][0]["total"] == "1234567890123456.78"
+    assert said["rows"][0]["both"] == {"part": "0.1234567890123456789012", "rate": "0.1"}
+
+
+def test_rows_are_written_one_by_one(spark, tmp_path, monkeypatch, capsys):
+    """A million keys would take gigabytes at once."""
+    table = sp.inspect(WINDOWS).operator(0)
+    rows = table.rows()
+
+    def at_once(_):
+        raise AssertionError("all rows at once")
+
+    monkeypatch.setattr(type(spark.range(1)), "collect", at_once)
+
+    assert cli._write_csv(table, tmp_path / "rows.csv", None) == 10
+    assert [one["client"] for one in csv.DictReader((tmp_path / "rows.csv").open())] == [row["client"] for row in rows]
+    assert cli._write_csv(table, tmp_path / "few.csv", 3) == 3
+    cli._print_json(table, None)
+    said = json.loads(capsys.readouterr().out)
+    assert said["rows"] == rows
+    assert (said["operator"], said["batch"], list(said["columns"])) == (0, 4, list(rows[0]))
+    cli._print_json(table.where("client = 'nobody'"), None)
+    assert json.loads(capsys.readouterr().out)["rows"] == []
+
+
+def test_what_spark_cannot_read_while_rows_are_written_is_said_as_before(spark, tmp_path):
+    table = sp.inspect(WINDOWS).operator(0).where("CAST(client AS INT) = 1")
+
+    with pytest.raises(ConfigurationError, match="does not go with a row"):
+        cli._write_csv(table, tmp_path / "rows.csv", None)
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_state_of_an_operator_that_is_not_known_is_shown_as_spark_has_written_its_schema(spark, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 
 from spark.small_job import SUMS, WINDOWED, Binding, SmallJob, event
 from streamproof.errors import ConfigurationError
-from streamproof.whereabouts import Found, Whereabouts, whereabouts
+from streamproof.whereabouts import Found, Whereabouts, _Looking, whereabouts
 
 
 @pytest.fixture
@@ -67,6 +67,28 @@ def test_a_condition_that_is_no_sql_is_refused(ran: SmallJob) -> None:
         looked(ran, "client = ")
 
     assert "SQLSTATE" not in raised.value.message
+
+
+@pytest.mark.parametrize("where", ["client = 17", "client = 17 AND records IS NOT NULL"], ids=["output", "state alone"])
+def test_a_condition_that_a_row_does_not_go_with_is_said_and_the_state_is_not_blamed(ran: SmallJob, where: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"does not go with a row: The value '[cd]' of the type") as raised:
+        looked(ran, where)
+
+    assert where in raised.value.message
+    assert "try_cast" in str(raised.value)
+
+
+def test_decimals_keep_all_of_their_digits(small_job: Callable[..., SmallJob]) -> None:
+    job = small_job(SUMS, WINDOWED)
+    looking = _Looking(None, "total > 5000", 1, job.spark, print)  # type: ignore[arg-type]
+    frame = job.spark.sql("SELECT * FROM VALUES (1234567890123456.78BD, 0.1D), (9000.00BD, 2D), (1.00BD, 3D) AS (total, rate)")
+
+    (row,) = looking._holding("sums", frame)
+
+    assert (str(row["total"]), row["rate"]) == ("1234567890123456.78", 0.1)
+    found = Found("sums", "sums", 0, "published", "published", row)
+    assert found.as_dict()["row"] == {"total": "1234567890123456.78", "rate": 0.1}
+    assert looking.more == ["sums"]
 
 
 def test_of_a_job_that_has_not_run_it_says_that_nothing_is_there(small_job: Callable[..., SmallJob]) -> None:

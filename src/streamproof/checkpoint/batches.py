@@ -68,7 +68,8 @@ class Batch:
     files
         By number of a source of files, how many it has read; without an entry where the log of the source no longer says.
     records
-        By number of a source of Kafka or of the rate source, how many it has read; without an entry where the batch before is not known.
+        By number of a source of Kafka, how many it has read; without an entry where the batch before is not known, or a partition or topic is
+        new: it begins with the first offset that it still has.
     """
 
     number: int
@@ -116,27 +117,36 @@ class Logs:
         return [self._batch(number, log) for number, log in sorted(self.planned.items())]
 
     def _batch(self, number: int, log: OffsetLog) -> Batch:
-        sources = tuple(map(read_to, log.sources))
+        sources = tuple(self._read_to(log, source) for source in range(len(log.sources)))
         before = self.planned.get(number - 1)
         files: dict[int, int] = {}
         records: dict[int, int] = {}
         for source, end in enumerate(sources):
-            begin = read_to(before.sources[source]) if before is not None and source < len(before.sources) else None
+            begin = self._read_to(before, source) if before is not None and source < len(before.sources) else None
             if end.kind == FILES and (begin is not None or number == 0):
                 first = begin.positions.get("log", -1) + 1 if begin is not None else 0
                 entries = self.files.get(source, {})
                 numbers = range(first, end.positions["log"] + 1)
                 if all(entry in entries for entry in numbers):
                     files[source] = sum(len(entries[entry]) for entry in numbers)
-            if end.kind in (TOPICS, SECONDS):
-                start = begin.positions if begin is not None and begin.kind == end.kind else self.begins.get(source)
-                if start is not None and (begin is not None or number == 0) and end.kind == TOPICS:
-                    records[source] = sum(position - start.get(place, 0) for place, position in end.positions.items())
+            if end.kind == TOPICS:
+                start = begin.positions if begin is not None and begin.kind == TOPICS else self.begins.get(source, {})
+                if end.positions.keys() <= start.keys() and (begin is not None or number == 0):
+                    records[source] = sum(position - start[place] for place, position in end.positions.items())
         return Batch(number, log.timestamp_ms, log.watermark_ms, number in self.committed, sources, files, records)
 
+    def _read_to(self, log: OffsetLog, source: int) -> ReadTo:
+        return read_to(log.sources[source], is_rate=self.begins.get(source) == _flat({RATE: {0: 0}}))
 
-def read_to(written: str | None) -> ReadTo:
-    """What an offset in the offset log says; a source that is not known is "other", with its text."""
+
+def read_to(written: str | None, *, is_rate: bool = False) -> ReadTo:
+    """What an offset in the offset log says; a source that is not known is "other", with its text.
+
+    Parameters
+    ----------
+    is_rate
+        Whether a number is one of seconds of the rate source: other sources count something else by it.
+    """
     if written is None:
         return ReadTo(NONE_YET, {})
     try:
@@ -145,8 +155,8 @@ def read_to(written: str | None) -> ReadTo:
             return ReadTo(FILES, {"log": OffsetLog(0, 0, (written,), {}).log_offset(0)}, written)
     except TornCheckpoint:
         return ReadTo(OTHER, {}, written)
-    if set(found) == {RATE}:
-        return ReadTo(SECONDS, {RATE: found[RATE][0]}, written)
+    if not written.lstrip().startswith("{"):
+        return ReadTo(SECONDS, {RATE: found[RATE][0]}, written) if is_rate else ReadTo(OTHER, {}, written)
     return ReadTo(TOPICS, _flat(found), written)
 
 

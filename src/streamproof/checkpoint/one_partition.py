@@ -23,7 +23,8 @@ HASHED: Mapping[str, int] = {
     "applyInPandasWithState": 0,
 }
 """By the name that Spark has for an operator, how many columns at the end of its key are not among those that its rows are spread by."""
-_WHOLE = ("bigint", "int", "smallint", "tinyint")
+_WHOLE: Mapping[str, int] = {"bigint": 63, "int": 31, "smallint": 15, "tinyint": 7}
+"""By type of whole numbers, the bits that a number has beside its sign."""
 
 
 def named_partition(spark: "SparkSession", operator: Operator, condition: str) -> int | None:
@@ -37,14 +38,20 @@ def named_partition(spark: "SparkSession", operator: Operator, condition: str) -
     values = []
     for column in columns:
         value = given.get(column.name.lower())
-        fits = isinstance(value, str) if column.type == "string" else isinstance(value, int) and column.type in _WHOLE
-        if not fits:
+        if not _is_of(value, column.type):
             return None
         values.append((value, column.type))
     from pyspark.sql import functions as F
 
     hashed = F.pmod(F.hash(*(F.lit(value).cast(type_) for value, type_ in values)), F.lit(partitions))
     return int(spark.range(1).select(hashed).collect()[0][0])
+
+
+def _is_of(value: str | int | None, type_: str) -> bool:
+    """Whether a column of a type can have a value: Spark casts no number that does not fit, and no key is equal to it."""
+    if type_ == "string":
+        return isinstance(value, str)
+    return isinstance(value, int) and type_ in _WHOLE and value < 1 << _WHOLE[type_]
 
 
 def _equal_to(condition: str) -> Mapping[str, str | int]:

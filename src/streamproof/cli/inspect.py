@@ -3,14 +3,17 @@
 import csv
 import errno
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from streamproof.cli import screen
+from streamproof.core.exact_json import json_text
 from streamproof.errors import ConfigurationError, DiskFull, StreamproofError
 
 if TYPE_CHECKING:
@@ -91,11 +94,12 @@ def inspect(
 
 
 def _show(table: "StateTable", limit: int | None, *, as_json: bool) -> None:
-    with _spark(table.found, f"operator {table.of.number}"):
-        columns, rows = table.columns_and_rows(limit if as_json or limit is not None else _SHOWN + 1)
     if as_json:
-        screen.console().print(json.dumps(_as_dict(table, columns, rows), indent=2))
+        with _spark(table.found, f"operator {table.of.number}") as end_waiting:
+            _print_json(table, limit, end_waiting)
         return
+    with _spark(table.found, f"operator {table.of.number}"):
+        columns, rows = table.columns_and_rows(_SHOWN + 1 if limit is None else limit)
     from streamproof.report.state_table import print_table
 
     print_table(table.found, table.of, table.batch, columns, rows, _SHOWN if limit is None else limit, screen.console())
@@ -144,8 +148,8 @@ def _summary(found: "Checkpoint", *, count_rows: bool, as_json: bool) -> None:
 
 
 @contextmanager
-def _spark(found: "Inspection", what: str) -> Iterator[None]:
-    """While Spark reads: it is there, its log goes to a file, and the screen says what is being done."""
+def _spark(found: "Inspection", what: str) -> Iterator[Callable[[], None]]:
+    """While Spark reads: it is there, its log goes to a file, and the screen says what is being done, until what is given here is called."""
     from streamproof.runtime.spark.environment import find_java, find_spark_of_plain_jobs
 
     find_spark_of_plain_jobs()
@@ -154,11 +158,12 @@ def _spark(found: "Inspection", what: str) -> Iterator[None]:
     from streamproof.runtime.spark.run_log import passing_log
     from streamproof.runtime.spark.state_reader import start_reader
 
-    with passing_log() as log, screen.waiting("reading state") as say, telling_of_a_dead_jvm(_ONLY_READS):
+    with passing_log() as log, ExitStack() as shown, telling_of_a_dead_jvm(_ONLY_READS):
+        say = shown.enter_context(screen.waiting("reading state"))
         say("starting Spark")
         start_reader(log)
         say(f"{what} of {found.path}")
-        yield
+        yield shown.close
 
 
 def _require_operator(operator: int | None, given: Mapping[str, object]) -> None:
@@ -177,12 +182,17 @@ def _require_place(path: Path) -> None:
 
 
 def _write_csv(table: "StateTable", path: Path, limit: int | None) -> int:
-    columns, rows = table.columns_and_rows(limit)
-    with _writing(path) as partial, partial.open("w", encoding="utf-8", newline="") as file:
+    count = 0
+    with (
+        table.one_by_one(limit) as (columns, rows),
+        _writing(path) as partial,
+        partial.open("w", encoding="utf-8", newline="") as file,
+    ):
         writer = csv.writer(file)
         writer.writerow(columns)
-        writer.writerows([_cell(row[name]) for name in columns] for row in rows)
-    return len(rows)
+        for count, row in enumerate(rows, start=1):  # noqa: B007 -- how many there were
+            writer.writerow([_cell(row[name]) for name in columns])
+    return count
 
 
 def _write_parquet(table: "StateTable", path: Path, limit: int | None) -> int:
@@ -209,15 +219,26 @@ def _writing(path: Path) -> Iterator[Path]:
 
 
 def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, dict | list) else value
+    if isinstance(value, dict | list):
+        return json_text(value)
+    return f"{value:f}" if isinstance(value, Decimal) else value
 
 
-def _as_dict(table: "StateTable", columns: dict[str, str], rows: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
+def _print_json(table: "StateTable", limit: int | None, begin: Callable[[], None] = lambda: None) -> None:
+    """One JSON object, of whose rows each stands on a line: however many there are, few are in memory. `begin` is called before the first."""
+    about = {
         "path": str(table.found.path),
         "operator": table.of.number,
         "name": table.of.name,
         "batch": table.batch if table.batch is not None else table.found.logs.newest_committed,
-        "columns": columns,
-        "rows": rows,
     }
+    with table.one_by_one(limit) as (columns, rows):
+        first = next(rows, None)
+        begin()
+        out = screen.console().file
+        out.write(f'{json.dumps({**about, "columns": columns}, indent=2)[:-2]},\n  "rows": [')
+        separator = "\n    "
+        for row in () if first is None else chain([first], rows):
+            out.write(f"{separator}{json_text(row)}")
+            separator = ",\n    "
+        out.write("]\n}\n" if first is None else "\n  ]\n}\n")

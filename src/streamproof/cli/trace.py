@@ -9,6 +9,7 @@ import typer
 
 from streamproof.cli import screen
 from streamproof.cli.report import RUN, folder_of
+from streamproof.core.exact_json import json_text
 
 if TYPE_CHECKING:
     from streamproof.prove.lineage.tracing import Run
@@ -126,7 +127,8 @@ def _show_whereabouts(job: str, where: str, profile: str | None, limit: int, *, 
             job, where, profile=profile, limit=limit, spark=start_session("streamproof trace", {}, log=log), say=say
         )
     if as_json:
-        _print_json(found.as_dict())
+        rows = [{**one.as_dict(), "row": dict(one.row)} for one in found.found]
+        screen.console().print(json_text({**found.as_dict(), "found": rows}, indent=2))
     else:
         print_whereabouts(found, where, screen.console())
 

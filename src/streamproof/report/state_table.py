@@ -1,7 +1,7 @@
 """The state of an operator as a table in the terminal."""
 
-import json
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.text import Text
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.kinds import kind_of
 from streamproof.checkpoint.stores import Operator
+from streamproof.core.exact_json import json_text
 from streamproof.report import words
 
 _LONGEST = 44
@@ -36,7 +37,8 @@ def print_table(
     names = list(columns)
     cells = [[cell(row.get(name)) for name in names] for row in shown]
     numbers = [
-        all(isinstance(row.get(name), int | float) and not isinstance(row.get(name), bool) for row in shown) for name in names
+        all(isinstance(row.get(name), int | float | Decimal) and not isinstance(row.get(name), bool) for row in shown)
+        for name in names
     ]
     widths = [max(len(name), *(len(row[place]) for row in cells), 1) if cells else len(name) for place, name in enumerate(names)]
     console.print(Text("  " + _line(names, widths, numbers), style="dim"), soft_wrap=True)
@@ -63,7 +65,9 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict | list):
-        text = json.dumps(value, ensure_ascii=False)
+        text = json_text(value, ascii_only=False)
+    elif isinstance(value, Decimal):
+        text = f"{value:f}"
     elif isinstance(value, str):
         text = _time(value)
     else:

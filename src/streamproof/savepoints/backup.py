@@ -6,16 +6,16 @@ A point has no name of its own until it is whole: it is made in a folder beside,
 import errno
 import filecmp
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 
 from streamproof.checkpoint.folder import list_names
-from streamproof.checkpoint.inspection import WRITTEN_MEANWHILE, Inspection, ids_of, inspect_checkpoint, stores_of
+from streamproof.checkpoint.inspection import WRITTEN_MEANWHILE, Inspection, ids_of, inspect_checkpoint, stores_of, written_since
 from streamproof.checkpoint.own import FOLDER
-from streamproof.checkpoint.stores import StateFile, Store
+from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
 from streamproof.checkpoint.verify.sound import Verified, verify
 from streamproof.core.clock import now_utc
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
@@ -75,7 +75,7 @@ def back_up(checkpoint: str | Path, to: Path | Place, *, keep: int = 3, say: Cal
     ConfigurationError
         If there is no checkpoint, no batch of it is sound, it is no place for its backups, or a store refuses.
     CheckpointError
-        If the copy is not sound, several times: the checkpoint was changed while it was copied.
+        If the copy is not sound, or no point was to be found, several times: the checkpoint was changed meanwhile.
     DiskFull
         If the disk is full; what was written is taken away again, and former backups stay.
     StoreUnavailable
@@ -116,13 +116,20 @@ def _inspected(checkpoint: str | Path) -> Inspection:
 def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], None]) -> BackedUp:
     problem: CheckpointError | FileNotFoundError | None = None
     for attempt in range(_ATTEMPTS):
-        if attempt:
-            found = _inspected(found.path)
-        say("verifying the checkpoint")
-        seen = verify(found)
-        batch = _newest_sound(found, seen)
-        former = next(reversed(place.points()), None)
         try:
+            if attempt:
+                found = _inspected(found.path)
+            say("verifying the checkpoint")
+            seen = _verified(found)
+            if not seen.sound:
+                if not written_since(found):
+                    raise _nothing_sound(found, seen)
+                problem = _written_each_time(found, _nothing_sound(found, seen))
+                continue
+            batch = seen.sound[-1]
+            if batch < _newest(found, batch) and attempt + 1 < _ATTEMPTS and written_since(found):
+                continue  # what the job has removed meanwhile looks as if it were damaged
+            former = next(reversed(place.points()), None)
             if former is not None and place.holds(former, found, batch):
                 return _done(found, seen, place, former, None, keep)
             return _point(found, seen, place, former, batch, keep, say)
@@ -132,17 +139,43 @@ def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], No
     raise problem
 
 
-def _newest_sound(found: Inspection, seen: Verified) -> int:
-    """The newest batch that a start goes on after."""
-    if seen.sound:
-        return seen.sound[-1]
+def _written_each_time(found: Inspection, problem: ConfigurationError) -> CheckpointError:
+    return CheckpointError(
+        f"{found.path} was written to each of the {_ATTEMPTS} times that it was verified, and had no sound point: {problem.message}",
+        required="The state of the newest batch has to stay as long as it is verified and copied. Former backups are as they were.",
+        remedy="Run this again. If it stays so, have Spark keep more batches (spark.sql.streaming.minBatchesToRetain), or stop the job first.",
+    )
+
+
+def _verified(found: Inspection) -> Verified:
+    """What is wrong with the newest point and the one before, by the files that they need alone; of all points where the newest is not sound.
+
+    A job goes on while its state is read: the less there is to read, the less of it Spark has removed by then.
+    """
+    newest = found.logs.newest_committed
+    if newest is None:
+        return verify(found)
+    first = newest - 1
+    for operator in found.operators:
+        for store in operator.stores:
+            ids = ids_of(found.logs, store, stores_of(operator, store.partition))
+            # A commit names which file of a version counts, so those of the changes stay.
+            first = min(
+                (first, *(file.version - 1 for batch in (newest, newest - 1) for file in store.needed(batch + 1, ids).files))
+            )
+    committed = {number: commit for number, commit in found.logs.committed.items() if number >= first}
+    seen = verify(replace(found, logs=replace(found.logs, committed=committed)))
+    return seen if newest in seen.sound else verify(found)
+
+
+def _nothing_sound(found: Inspection, seen: Verified) -> ConfigurationError:
     if not found.logs.committed and not seen.problems:
-        raise ConfigurationError(
+        return ConfigurationError(
             f"{found.path} has no batch that is committed.",
             required="There is something to back up once the first batch is done.",
             remedy="Start the job, and run this again later.",
         )
-    raise ConfigurationError(
+    return ConfigurationError(
         f"{found.path} has no sound point: {seen.problems[0].says if seen.problems else 'no batch has all that a start needs.'}",
         required="A backup is a copy that a start can go on from. Nothing was copied, and former backups are as they were.",
         remedy=f"streamproof inspect {found.path} --verify says what is damaged; streamproof restore puts a former backup in its place.",
@@ -224,6 +257,8 @@ class _Written:
     files: int = 0
     bytes: int = 0
     looked_at: int = 0
+    spare: set[str] = field(default_factory=set)
+    """Files that only the batch before the point needs, relative to the checkpoint."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +300,29 @@ class _Point(Copy):
         operator = next(one for one in self.found.operators if one.number == store.operator)
         ids = ids_of(self.found.logs, store, stores_of(operator, store.partition))
         newest, before = store.needed(self.batch + 1, ids), store.needed(self.batch, ids)
+        self.written.spare.update(self._names(store, before.files) - self._names(store, newest.files))
         files = {file.path: file for file in (*newest.files, *(() if before.missing else before.files))}
         return [file for file in files.values() if str(file.path.relative_to(self.found.path)) not in self.harmed]
+
+    def _names(self, store: Store, files: Iterable[StateFile]) -> set[str]:
+        """The names of files of the state, and of the tables of RocksDB that they name, relative to the checkpoint."""
+        folder = store.folder.relative_to(self.found.path)
+        names = set[str]()
+        for file in files:
+            tables = (snapshot_of(file.path) or {}).get("sstFiles", ()) if file.kind == "zip" else ()
+            names |= {str(folder / file.path.name), *(str(folder / "SSTs" / table["dfsSstFileName"]) for table in tables)}
+        return names
+
+    def _take(self, name: str, to: str = "") -> None:
+        """Leaves a file out that the job has removed meanwhile, where the newest state does without it: it is no damage of this point."""
+        try:
+            super()._take(name, to)
+        except CheckpointError:
+            if name not in self.written.spare or (self.source / name).exists():
+                raise
+            target = self.to / (to or name)
+            for copied in (target, target.with_name(f".{target.name}.crc"), target.with_name(f"{target.name}.crc")):
+                copied.unlink(missing_ok=True)
 
     def ahead(self) -> Sequence[int]:
         return ()  # they lie beside the points, and grow with each batch

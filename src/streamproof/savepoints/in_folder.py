@@ -50,6 +50,14 @@ class InFolder(Place):
     def require_fit(self, checkpoint: Path) -> None:
         require_fit(self._folder, checkpoint)
 
+    def require_outside(self, checkpoint: Path) -> None:
+        if self._folder.resolve() in checkpoint.resolve().parents:
+            raise ConfigurationError(
+                f"{checkpoint} lies in {self._folder}, where the backups are.",
+                required="A folder of backups has nothing else in it: each later backup would be refused.",
+                remedy="Name the path where the checkpoint was.",
+            )
+
     @contextmanager
     def writing(self) -> Iterator[None]:
         with only_one(self._folder):

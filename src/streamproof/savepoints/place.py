@@ -44,6 +44,10 @@ class Place(ABC):
     def require_fit(self, checkpoint: Path) -> None:
         """ConfigurationError unless it can take the backups of a checkpoint: it is another place, and has nothing else in it."""
 
+    def require_outside(self, checkpoint: Path) -> None:
+        """ConfigurationError if a checkpoint that is put back would lie among its backups: each later one would be refused."""
+        return
+
     @abstractmethod
     def writing(self) -> AbstractContextManager[None]:
         """While backups are written; ConfigurationError if another process does so at this moment. What one that was ended has left goes."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.checkpoint.folder import OFFSETS, is_checkpoint, list_names, read_text
+from streamproof.checkpoint.folder import OFFSETS, checkpoint_at, is_checkpoint, list_names, read_text
 from streamproof.checkpoint.own import AHEAD, FOLDER, read_own
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Manifest
@@ -73,7 +73,7 @@ def restore(
     Raises
     ------
     ConfigurationError
-        If there is no such backup, or something is where the checkpoint goes.
+        If there is no such backup, something is where the checkpoint goes, it would go among its backups, or `plans_of` is no checkpoint.
     CheckpointError
         If no backup is sound.
     StoreUnavailable
@@ -84,7 +84,9 @@ def restore(
     place = backup if isinstance(backup, Place) else InFolder(backup)
     points = place.points()
     _require_points(place, points, batch)
+    place.require_outside(to)
     _require_free(to)
+    _require_checkpoint(plans_of)
     target = to.absolute()
     partial, scratch = (target.with_name(target.name + ending) for ending in (PARTIAL, _SCRATCH))
     try:
@@ -138,6 +140,18 @@ def _require_free(to: Path) -> None:
     )
 
 
+def _require_checkpoint(damaged: Path | None) -> None:
+    """ConfigurationError unless plans can be looked for there; what is damaged may have lost all but these."""
+    if damaged is None or is_checkpoint(damaged) or (damaged / FOLDER / MANIFESTS).is_dir():
+        return
+    below = checkpoint_at(damaged)
+    raise ConfigurationError(
+        f"{damaged} is no checkpoint.",
+        required="Plans of the batches since are taken from the damaged checkpoint itself. Nothing was put back.",
+        remedy=f"Name {below}.",
+    )
+
+
 def _sound(
     place: Place, points: list[Point], batch: int | None, copy: Path, say: Callable[[str], None]
 ) -> tuple[Point, tuple[tuple[Point, str], ...]]:
@@ -177,6 +191,8 @@ def _put_plans(checkpoint: Path, plans: Path, damaged: Path | None, batch: int) 
     again = []
     whose = _incarnation(checkpoint)
     known = {number: one for number, one in _known(plans, damaged).items() if one[0].incarnation == whose}
+    if (own := plans_in(checkpoint / FOLDER / MANIFESTS).get(batch)) is not None:  # it says best where the backup ends
+        known[batch] = own, checkpoint / FOLDER / TABLES
     for number, (manifest, tables) in _after(batch, known):
         folder = checkpoint / FOLDER / AHEAD
         folder.mkdir(exist_ok=True)

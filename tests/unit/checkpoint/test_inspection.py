@@ -21,7 +21,7 @@ def test_offsets_watermarks_and_batches_of_a_topic(tmp_path):
     found = inspect_checkpoint(kafka_checkpoint(tmp_path / "c", ENDS, committed=2))
 
     assert found.newest.sources[0].positions == {"quotes-0": 3, "trades-0": 25, "trades-1": 10}
-    assert [batch.records for batch in found.batches] == [{0: 5 + 4}, {0: 15}, {0: 6 + 3}]
+    assert [batch.records for batch in found.batches] == [{0: 5 + 4}, {0: 15}, {}]
     assert [batch.committed for batch in found.batches] == [True, True, False]
     assert [batch.planned_ms - START_MS for batch in found.batches] == [0, 1_000, 2_000]
     assert found.batches[2].watermark_ms == START_MS + 10_000
@@ -30,11 +30,37 @@ def test_offsets_watermarks_and_batches_of_a_topic(tmp_path):
 
 
 def test_how_many_records_the_oldest_batch_has_read_is_not_known_where_the_one_before_was_removed(tmp_path):
-    checkpoint = kafka_checkpoint(tmp_path / "c", ENDS, committed=3)
-    (checkpoint / "offsets" / "0").unlink()
-    (checkpoint / "commits" / "0").unlink()
+    checkpoint = kafka_checkpoint(tmp_path / "c", [*ENDS, {"trades": {"0": 30, "1": 14}, "quotes": {"0": 3}}], committed=4)
+    for number in ("0", "1"):
+        (checkpoint / "offsets" / number).unlink()
+        (checkpoint / "commits" / number).unlink()
 
     assert [batch.records for batch in inspect_checkpoint(checkpoint).batches] == [{}, {0: 9}]
+
+
+@pytest.mark.parametrize("new", [{"trades": {"0": 12, "1": 4, "2": 5_000_000}}, {"trades": {"0": 12, "1": 4}, "quotes": {"0": 7}}])
+def test_how_many_records_a_new_partition_or_topic_has_given_is_not_known(new, tmp_path):
+    """A topic of last year begins with the first offset that it still has."""
+    found = inspect_checkpoint(kafka_checkpoint(tmp_path / "c", [ENDS[0], new, new], committed=2))
+
+    assert [batch.records for batch in found.batches] == [{0: 9}, {}, {0: 0}]
+
+
+def test_only_the_rate_source_counts_seconds(tmp_path):
+    """Other sources have a number as their offset too, and a topic may be called rate."""
+    checkpoint = kafka_checkpoint(tmp_path / "c", [7, 9], committed=2)
+    assert read_to(inspect_checkpoint(checkpoint)) == ("other", {}, "9")
+
+    (checkpoint / "sources" / "0" / "0").write_text("v1\n1767603600000")
+    assert read_to(inspect_checkpoint(checkpoint)) == ("rate", {"rate": 9}, "9")
+
+    topic = kafka_checkpoint(tmp_path / "t", [{"rate": {"1": 7}}], committed=1)
+    assert read_to(inspect_checkpoint(topic)) == ("kafka", {"rate-1": 7}, '{"rate": {"1": 7}}')
+
+
+def read_to(found):
+    (source,) = found.newest.sources
+    return source.kind, source.positions, source.text
 
 
 def test_a_source_that_is_not_known_is_shown_as_spark_has_written_it(tmp_path):

@@ -1,11 +1,14 @@
 """A condition names a key with an equality for each of its columns; a checkpoint with one partition keeps the rest as it is."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
-from streamproof.checkpoint.one_partition import _equal_to, with_one_partition
+from streamproof.checkpoint.one_partition import _equal_to, named_partition, with_one_partition
+from streamproof.checkpoint.schemas import Column, Schema
+from streamproof.checkpoint.stores import DEFAULT, Operator, Store
 from unit.checkpoint.written import OURS, WINDOWS, contents, copy_of
 
 
@@ -25,6 +28,19 @@ from unit.checkpoint.written import OURS, WINDOWS, contents, copy_of
 )
 def test_what_a_condition_says_to_be_equal(condition, found):
     assert _equal_to(condition) == found
+
+
+@pytest.mark.parametrize(
+    ("type_", "number"),
+    [("int", 2**31), ("int", 3_000_000_000), ("smallint", 2**15), ("tinyint", 2**7), ("bigint", 2**63)],
+)
+def test_a_number_that_no_key_can_be_names_no_partition(type_, number):
+    """Spark would not cast it, and the condition is right: it holds for no row."""
+    stores = tuple(Store(0, partition, DEFAULT, Path()) for partition in (0, 1))
+    schema = Schema(DEFAULT, (Column("id", type_),), (Column("__dummy__", "string"),))
+    operator = Operator(0, "dedupe", 2, stores, {}, "", (schema,))
+
+    assert named_partition(None, operator, f"id = {number}") is None
 
 
 def test_one_partition_is_left_and_its_number_is_0(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamproof.checkpoint.inspection import inspect_checkpoint
+from streamproof.checkpoint.verify import finding
 from streamproof.checkpoint.verify.sound import verify
 from streamproof.core.manifest import Fingerprint, Manifest
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
@@ -238,7 +239,7 @@ def test_a_copy_that_is_not_sound_gets_no_name(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, monkeypatch):
-    """In the middle of the first try Spark removes an old file that was seen, and a batch more is done."""
+    """In the middle of the first try Spark removes files that the point needs, and a batch more is done."""
     copy, real, tries = copy_of(WINDOWS, tmp_path), shutil.copy2, []
     held = {name: (copy / name).read_bytes() for name in ("offsets/4", "commits/4")}
     for name in held:
@@ -250,7 +251,7 @@ def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, m
             tries.append(source)
             for name, text in held.items():
                 (copy / name).write_bytes(text)
-            for file in copy.glob("state/0/*/3.zip"):
+            for file in copy.glob("state/0/*/[34].zip"):
                 file.unlink()
         return real(source, target)
 
@@ -261,6 +262,93 @@ def test_a_checkpoint_that_goes_on_while_it_is_copied_is_copied_anew(tmp_path, m
     assert tries
     assert done.batch == 4
     assert verify(inspect_checkpoint(done.point.path)).goes_on or verify(inspect_checkpoint(done.point.path)).is_sound
+
+
+def go_on(checkpoint):
+    """Does what a job does in a batch that removes all older state: its newest version gets the next number."""
+    newest = max(int(path.stem) for path in checkpoint.glob("state/0/0/*.zip"))
+    for partition in ("0", "1"):
+        state = checkpoint / "state" / "0" / partition
+        shutil.copy(state / f"{newest}.zip", state / f"{newest + 1}.zip")
+        for old in range(1, newest + 1):
+            for name in (f"{old}.zip", f".{old}.zip.crc"):
+                (state / name).unlink(missing_ok=True)
+    for kind in ("offsets", "commits"):
+        shutil.copy(checkpoint / kind / str(newest - 1), checkpoint / kind / str(newest))
+
+
+def test_a_job_that_removes_what_is_verified_is_no_damage(tmp_path):
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        if text == "verifying the checkpoint" and text not in said:
+            go_on(copy)
+        said.append(text)
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.newest, done.behind) == (5, 5, ())
+    assert said.count("verifying the checkpoint") == 2
+
+
+def test_a_job_that_is_quicker_each_time_is_named_and_not_called_damaged(tmp_path):
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        said.append(text)
+        if text == "verifying the checkpoint":
+            go_on(copy)
+
+    with pytest.raises(CheckpointError, match="was written to each of the 5 times that it was verified") as raised:
+        back_up(copy, tmp_path / "to", say=say)
+
+    assert "puts a former backup in its place" not in str(raised.value)
+    assert said.count("verifying the checkpoint") == 5
+
+
+def test_what_was_removed_while_it_was_verified_does_not_make_the_backup_older(tmp_path):
+    """The older batch would have been taken, and the checkpoint called damaged."""
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        if text == "verifying the checkpoint" and text not in said:
+            older = (copy / "state" / "0" / "0" / "4.zip").read_bytes()
+            go_on(copy)
+            for partition in ("0", "1"):
+                (copy / "state" / "0" / partition / "4.zip").write_bytes(older)
+        said.append(text)
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.behind) == (5, ())
+
+
+def test_a_file_that_only_the_batch_before_needs_may_go_while_it_is_copied(tmp_path):
+    """Else a large state of a quick job would be copied anew each time."""
+    copy, said = copy_of(WINDOWS, tmp_path), []
+
+    def say(text):
+        said.append(text)
+        if text.startswith("file"):
+            for old in (copy / "state").glob("*/*/4.zip"):
+                old.unlink()
+
+    done = back_up(copy, tmp_path / "to", say=say)
+
+    assert (done.batch, done.behind) == (4, ())
+    assert said.count("verifying the checkpoint") == 1
+    assert not list(done.point.path.rglob("*4.zip*"))
+
+
+def test_only_the_state_that_is_copied_is_verified(tmp_path, monkeypatch):
+    """A backup reads no version that it leaves behind: meanwhile the newest ones could be removed."""
+    copy, read = copy_of(WINDOWS, tmp_path), []
+    real = finding.damage_of
+    monkeypatch.setattr(finding, "damage_of", lambda path: read.append(path) or real(path))
+
+    back_up(copy, tmp_path / "to")
+
+    assert {path.name for path in read if path.suffix == ".zip" and path.is_relative_to(copy)} == {"4.zip", "5.zip"}
 
 
 def test_what_a_backup_that_was_ended_has_left_is_removed(tmp_path):
@@ -366,6 +454,87 @@ def test_plans_of_batches_since_come_along_up_to_the_first_that_is_missing(tmp_p
     for number in done.again:
         ahead = (tmp_path / "c" / "_streamproof" / "ahead" / str(number)).read_text()
         assert json.loads(ahead) == json.loads((copy / "_streamproof" / "manifests" / str(number)).read_text())
+
+
+def backed_up_after_batch_1(folder):
+    """Ours with plans up to its newest batch, and a backup of it after batch 1 that has no plan."""
+    copy = copy_of(SUMS, folder)
+    earlier = shutil.copytree(copy, folder / "earlier")
+    for number in (2, 3, 4, 5, 6, 7, 8, 9):
+        for name in (f"commits/{number}", f"offsets/{number}", f"_streamproof/manifests/{number}"):
+            (earlier / name).unlink(missing_ok=True)
+    assert back_up(earlier, folder / "to").batch == 1
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("plans_of", "said"),
+    [
+        ("exposure.damagd", "There is no exposure.damagd."),
+        ("checkpoint.damaged", "checkpoint.damaged is no checkpoint."),
+        ("to", "to is no checkpoint"),
+        ("empty", "empty is empty."),
+    ],
+)
+def test_plans_of_what_is_no_checkpoint_is_refused(plans_of, said, streamproof, tmp_path):
+    """The batches since would silently be planned anew, although their plans are there."""
+    copy = backed_up_after_batch_1(tmp_path)
+    (tmp_path / "checkpoint.damaged").mkdir()
+    copy.rename(tmp_path / "checkpoint.damaged" / copy.name)
+    (tmp_path / "empty").mkdir()
+
+    result = streamproof("restore", "to", "--to", "c", "--plans-of", plans_of)
+
+    assert result.code == 2
+    assert said in result.err
+    if plans_of == "checkpoint.damaged":
+        assert f"Name {plans_of}/{copy.name}." in result.err
+    assert not (tmp_path / "c").exists()
+
+
+def test_plans_come_from_a_checkpoint_that_has_nothing_else_left(tmp_path):
+    copy = backed_up_after_batch_1(tmp_path)
+    for name in ("offsets", "commits"):
+        shutil.rmtree(copy / name)
+
+    assert 2 in restore(tmp_path / "to", tmp_path / "c", plans_of=copy).again
+
+
+def test_a_checkpoint_is_not_put_among_its_backups(streamproof, tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    back_up(copy, tmp_path / "to")
+    before = contents(tmp_path / "to")
+
+    result = streamproof("restore", "to", "--to", "to/inside")
+
+    assert result.code == 2
+    assert "to/inside lies in to, where the backups are." in result.err
+    assert contents(tmp_path / "to") == before
+    assert not back_up(copy, tmp_path / "to").made
+
+
+def test_the_first_plan_begins_where_the_backup_ends(tmp_path):
+    """A plan of another history is left out, as the plans after it are."""
+    folder = tmp_path / "k"
+    kafka_checkpoint(folder, [{"t": {"0": 3}}, {"t": {"0": 5}}], committed=2)
+    begins = {2: '{"t": {"0": 7}}', 3: '{"t": {"0": 9}}'}
+    ends = {1: '{"t": {"0": 5}}', 2: '{"t": {"0": 9}}', 3: '{"t": {"0": 11}}'}
+    manifests = folder / "_streamproof" / "manifests"
+    manifests.mkdir(parents=True)
+    whole = json.loads((SUMS / "_streamproof" / "manifests" / "1").read_text())
+    for number, end in ends.items():
+        fingerprint = {"watermark_ms": 0, "offsets": [end], "files": {}, "starts": {"0": begins.get(number, '{"t": {"0": 3}}')}}
+        offset_log = (folder / "offsets" / str(min(number, 1))).read_text()
+        said = {**whole, "batch": number, "fingerprint": fingerprint, "offset_log": offset_log, "source_logs": {}}
+        (manifests / str(number)).write_text(json.dumps(said))
+    to = tmp_path / "to"
+    assert back_up(folder, to).batch == 1
+
+    assert restore(to, tmp_path / "c").again == ()
+    follows = json.loads((manifests / "2").read_text())
+    follows["fingerprint"]["starts"]["0"] = ends[1]
+    (to / "plans" / "2").write_text(json.dumps(follows))
+    assert restore(to, tmp_path / "c2").again == (2, 3)
 
 
 def test_a_restored_checkpoint_says_so(streamproof, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import contextmanager
 
 import pytest
 
@@ -79,8 +80,9 @@ def test_what_is_no_checkpoint_is_said_without_a_trace(streamproof, tmp_path):
 class Rows:
     """Stands for a table whose rows Spark has read."""
 
-    def columns_and_rows(self, limit):
-        return {"client": "string"}, [{"client": f"c{number}"} for number in range(3)]
+    @contextmanager
+    def one_by_one(self, limit):
+        yield {"client": "string"}, ({"client": f"c{number}"} for number in range(3))
 
 
 def test_a_file_of_rows_that_cannot_be_whole_leaves_what_was_there(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """A state as a table in the terminal."""
 
 import io
+from decimal import Decimal
 
 import pytest
 from rich.console import Console
@@ -48,6 +49,9 @@ def test_there_is_no_row():
         ("a\nb\x1b[0m", "a\\nb\\x1b[0m"),
         ([1, None], "[1, null]"),
         ({"é": 1}, '{"é": 1}'),
+        (Decimal("1234567890123456.78"), "1234567890123456.78"),
+        (Decimal("0E-18"), "0.000000000000000000"),
+        ({"total": [Decimal("12.50")]}, '{"total": [12.50]}'),
         ("x" * 50, "x" * 43 + "…"),
     ],
 )

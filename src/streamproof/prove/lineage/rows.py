@@ -107,7 +107,11 @@ def origins(followers: Sequence[Follower], condition: str, output: str | None = 
 
 
 def _places(held: Mapping[str, Any], condition: str) -> list[int]:
-    """The numbers of the rows of an output for which the condition holds."""
+    """The numbers of the rows of an output for which the condition holds.
+
+    Decimals are numbers of SQLite: up to 15 digits they are compared exactly. Of longer ones SQLite takes the nearest double, so it does not
+    tell two apart that differ behind the 15th digit.
+    """
     rows = [shown_values(row["values"], held["instants"]) for row in held["rows"]]
     columns = columns_of(held["rows"])
     if not columns:
@@ -117,7 +121,8 @@ def _places(held: Mapping[str, Any], condition: str) -> list[int]:
         if name and name.replace('""', '"').lower() not in known:
             raise sqlite3.OperationalError(f"no such column: {name}")
     with closing(sqlite3.connect(":memory:")) as tables:
-        names = ", ".join(map(_quoted, (_NUMBER, *columns)))
+        decimals = held.get("decimals", ())  # not kept by versions before
+        names = ", ".join(f"{_quoted(name)}{' numeric' if name in decimals else ''}" for name in (_NUMBER, *columns))
         tables.execute(f"create table rows ({names})")
         marks = ", ".join("?" * (len(columns) + 1))
         filled = ((place, *(_cell(row.get(name)) for name in columns)) for place, row in enumerate(rows))

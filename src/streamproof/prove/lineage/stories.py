@@ -7,7 +7,7 @@ from typing import Any
 
 from streamproof.prove.artifacts.history import History, OutputHistory, OutputRow, QueryView
 from streamproof.prove.lineage.kept import KeptEvent, ToKeep
-from streamproof.prove.lineage.values import ENDS_OF_WINDOWS
+from streamproof.prove.lineage.values import ENDS_OF_WINDOWS, decimals_of
 from streamproof.prove.oracle.expectation import BatchOutcome
 from streamproof.prove.oracle.operators import method_of
 from streamproof.prove.oracle.operators.twin import Held, Step, Twin
@@ -164,6 +164,7 @@ def output_of(view: QueryView, name: str, output: OutputHistory) -> dict[str, An
         "table": main and (view.table.keeps_last or view.table.one_of_key is not None),
         "masked": False,
         "instants": _instants(view),
+        "decimals": decimals_of(row.values for row in output.rows),
         "rows": [_found(view, row, windowed=main and view.windowed) for row in output.rows],
     }
 
@@ -232,7 +233,16 @@ def rows_alone(name: str, rows: Mapping[int | None, Sequence[Mapping[str, Any]]]
         for batch, its in rows.items()
         for row in its
     ]
-    return {"output": name, "sink": name, "kind": "main", "table": False, "masked": masked, "instants": [], "rows": found}
+    return {
+        "output": name,
+        "sink": name,
+        "kind": "main",
+        "table": False,
+        "masked": masked,
+        "instants": [],
+        "decimals": decimals_of(row["values"] for row in found),
+        "rows": found,
+    }
 
 
 __all__ = ["batches_alone", "events_kept", "output_of", "queries_kept", "rows_alone", "story_of"]

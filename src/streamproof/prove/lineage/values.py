@@ -1,6 +1,7 @@
 """The values of rows as people see them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from streamproof.core.clock import from_micros
@@ -43,4 +44,9 @@ def as_text(value: Any, *, sure: bool) -> Any:
     return f"{text}.{moment.microsecond // 1000:03d}" if moment.microsecond else text
 
 
-__all__ = ["ENDS_OF_WINDOWS", "as_text", "is_hidden", "shown_values"]
+def decimals_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The columns that hold decimals. They are kept as texts, which have all of their digits, so it has to be kept which they are."""
+    return list(dict.fromkeys(name for values in rows for name, value in values.items() if isinstance(value, Decimal)))
+
+
+__all__ = ["ENDS_OF_WINDOWS", "as_text", "decimals_of", "is_hidden", "shown_values"]

@@ -14,6 +14,7 @@ Line = tuple[str, str]
 _FEW = 5
 _COLUMNS = 6
 _LONGEST = 40
+_LARGE = 1e15
 _DAY_US = 86_400_000_000
 
 
@@ -138,10 +139,16 @@ def values_in_words(values: Mapping[str, Any]) -> str:
     """The first values of a row: "client c17 · trades 3 · 2 more columns"."""
     texts = []
     for name, value in list(values.items())[:_COLUMNS]:
-        text = f"{value:,.2f}" if isinstance(value, float) else str(value)
+        text = _number(value) if isinstance(value, float) else str(value)
         texts.append(f"{name} {text if len(text) <= _LONGEST else text[:_LONGEST] + '…'}")
     more = f" · {_counted(len(values) - _COLUMNS, 'more column')}" if len(values) > _COLUMNS else ""
     return " · ".join(texts) + more
+
+
+def _number(value: float) -> str:
+    """With two decimals where these say all of it, as of money; else with as many digits as tell it from every other number."""
+    text = f"{value:,.2f}"
+    return text if abs(value) < _LARGE and float(text.replace(",", "")) == value else f"{value:,}"
 
 
 def _others(count: int) -> str:

@@ -131,12 +131,9 @@ def why_unreadable(
     text, said = " ".join(causes), in_a_line(causes[-1])
     if "No space left" in text or "Disk quota" in text:
         return no_room()
-    if condition is not None and _OF_DATA.search(text):
-        return ConfigurationError(
-            f'The condition "{condition}" does not go with a row: {said}',
-            required="It has to hold or not to hold for each row of this state.",
-            remedy="try_cast and the like give NULL where a value does not go, and such a row is left out.",
-        )
+    refused = None if condition is None else does_not_go(condition, causes)
+    if refused is not None:
+        return refused
     where = f"{found.path}: Spark cannot read the state of operator {operator.number} after {_batch(batch)}: {said}"
     if written_since(found):
         return TornCheckpoint(
@@ -155,6 +152,17 @@ def why_unreadable(
         where,
         required="Its state reader needs every file that the batch stands on, and a Spark that knows their format. Nothing was changed.",
         remedy=f"streamproof inspect {found.path} --verify says which files are damaged. Another batch may be readable (--batch).",
+    )
+
+
+def does_not_go(condition: str, causes: Sequence[str]) -> ConfigurationError | None:
+    """The error where a condition can be asked, and a value of a row does not go with it, such as a text that is no number; None for other causes."""
+    if not _OF_DATA.search(" ".join(causes)):
+        return None
+    return ConfigurationError(
+        f'The condition "{condition}" does not go with a row: {in_a_line(causes[-1])}',
+        required="It has to hold or not to hold for each row that it is asked of.",
+        remedy="Texts stand in single quotes. try_cast and the like give NULL where a value does not go, and such a row is left out.",
     )
 
 

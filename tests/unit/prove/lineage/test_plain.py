@@ -1,6 +1,8 @@
 """What is known of a record of a job that no model knows."""
 
 import gzip
+import json
+from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +11,9 @@ import pytest
 
 from streamproof.errors import ConfigurationError
 from streamproof.prove.lineage import words
-from streamproof.prove.lineage.kept import FOLDER, Keeper, Kept
+from streamproof.prove.lineage.kept import FOLDER, Keeper, Kept, _text
+from streamproof.prove.lineage.rows import _places
+from streamproof.prove.lineage.stories import rows_alone
 from streamproof.prove.lineage.tracing import FAULT_FREE, Run
 from streamproof.prove.scenario.perturb import SampleEvent
 from streamproof.prove.scenario.sample_records import Record
@@ -63,6 +67,23 @@ def test_rows_can_be_asked_for_and_no_model_says_what_made_them(tmp_path: Path) 
     assert ("made of", "not known: the row carries no trace, and no model says which events make it") in list(
         words.row_lines(origin, run.setting, run.events)
     )
+
+
+def test_decimals_of_such_rows_are_compared_as_numbers(tmp_path: Path) -> None:
+    rows = {
+        0: [{"user": "u0", "total": Decimal("12.50")}, {"user": "u1", "total": Decimal("9000.00")}, {"user": "u2", "total": None}]
+    }
+
+    held = json.loads(_text(rows_alone("out", rows, masked=False)))
+
+    assert [held["rows"][place]["values"]["user"] for place in _places(held, "total > 5000")] == ["u1"]
+    assert rows_alone("out", rows, masked=True)["decimals"] == []
+
+
+def test_decimals_of_a_run_that_was_kept_before_are_texts_still() -> None:
+    held = {"rows": [{"values": {"total": "12.50"}}], "instants": []}
+
+    assert _places(held, "total = '12.50'") == [0]
 
 
 def test_masked_values_of_a_sample_are_not_kept(tmp_path: Path) -> None:

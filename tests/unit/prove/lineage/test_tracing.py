@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -149,6 +150,29 @@ def test_p9_a_row_of_other_records_than_the_model_has_does_not_agree(tmp_path: P
     )
 
 
+@pytest.mark.parametrize(
+    ("condition", "clients"),
+    [
+        ("total > 5000", {"b"}),
+        ("total = 12.5", {"a"}),
+        ("total = '12.50'", {"a"}),
+        ("total < 100", {"a"}),
+        ("coalesce(total, 0) >= 9000 and total * 2 < 18001", {"b"}),
+        ("total between 12 and 13", {"a"}),
+        ("total > 0", {"a", "b"}),
+    ],
+)
+def test_decimals_are_compared_as_numbers(tmp_path: Path, sound: History, condition: str, clients: set[str]) -> None:
+    totals = {"a": Decimal("12.50"), "b": Decimal("9000.00")}
+    rows = [changed(row, total=totals.get(row.values["client"])) for row in rows_of(sound, "totals")]
+    run = run_of(tmp_path, {FAULT_FREE: with_rows(sound, "totals", rows)})
+
+    found = run.rows(condition, "totals")
+
+    assert {origin.values["client"] for origin in found} == clients
+    assert {origin.values["total"] for origin in found} == {str(totals[client]) for client in clients}
+
+
 def test_a_row_of_a_side_output_is_of_the_event_whose_bytes_it_holds(tmp_path: Path, sound: History) -> None:
     run = run_of(tmp_path, {FAULT_FREE: sound})
 
@@ -177,6 +201,28 @@ def test_a_condition_that_finds_nothing_says_why_and_what_there_is(
 
     assert said in str(raised.value)
     assert "totals" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (1.5, "1.50"),
+        (1007.21, "1,007.21"),
+        (0.004, "0.004"),
+        (1.5e-5, "1.5e-05"),
+        (2.675, "2.675"),
+        (-0.0, "-0.00"),
+        (1234567.125, "1,234,567.125"),
+        (1e22, "1e+22"),
+        (float("nan"), "nan"),
+        (float("-inf"), "-inf"),
+        ("12.50", "12.50"),
+        (7, "7"),
+    ],
+)
+def test_a_number_is_shown_as_it_is(value: object, shown: str) -> None:
+    """Two decimals where they say all of it: else a row would not be found by what is shown of it."""
+    assert words.values_in_words({"total": value}) == f"total {shown}"
 
 
 # -- what is kept
