@@ -31,6 +31,11 @@ def of(name: str, values: str, labels: str = QUERY) -> dict[str, str]:
     return {f"streamproof_{name}{{{labels}}}": values}
 
 
+def at(instance: str, given: dict[str, str]) -> dict[str, str]:
+    """These series of one of several processes that run a job of one name: staging and production, or two pods in turn."""
+    return {f'{name[:-1]}, instance="{instance}"}}': values for name, values in given.items()}
+
+
 OUTPUT = f'{QUERY}, output="sums.postgres"'
 CLICKS = f'{QUERY}, source="events", topic="clicks"'
 INPUT = of("input_records_total", "0+600x200")
@@ -69,7 +74,32 @@ CASES = {
     ),
     "StreamproofBackupOld": Case(of("newest_backup_timestamp_seconds", "0x200") | of("backup_interval_seconds", "900x200"), 46, 44),
 }
+LATE, FRESH = f'{QUERY}, place="late", instance="a"', f'{QUERY}, topic="clicks", instance="b"'
 FURTHER = {
+    "one of two instances has late records": (
+        "StreamproofManyLate",
+        Case(
+            at("a", INPUT | of("records_total", "0+6x60 360+120x100", f'{QUERY}, place="late"'))
+            | at("b", INPUT | of("records_total", "0+6x200", f'{QUERY}, place="late"')),
+            90,
+            60,
+            LATE,
+        ),
+    ),
+    "a new pod takes over, and falls back as the one before": (
+        "StreamproofFallsBack",
+        Case(
+            at("a", of("input_records_total", "0+600x40") | of("consumer_lag_records", "100+4000x40", f'{CLICKS}, partition="0"'))
+            | at(
+                "b",
+                of("input_records_total", "_x41 0+600x100")
+                | of("consumer_lag_records", "_x41 160000+4000x100", f'{CLICKS}, partition="0"'),
+            ),
+            54,
+            5,
+            FRESH,
+        ),
+    ),
     "rows are dropped in the first batch of a watch": (
         "StreamproofLateRowsDropped",
         Case(of("state_dropped_rows_total", "_x10 4x60", DROPS), 12, 30, DROPS),
@@ -81,6 +111,10 @@ FURTHER = {
     "the first batch hangs": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
 }
 QUIET = {
+    "one of two instances has nothing to do": at(
+        "a", RUNS | INPUT | of("watermark_timestamp_seconds", "0+60x200") | of("query_up", "1x200")
+    )
+    | at("b", RUNS | of("input_records_total", "7x200") | of("watermark_timestamp_seconds", "7x200")),
     "a job that has nothing to do": RUNS
     | of("newest_backup_timestamp_seconds", "0x14 900x14 1800x14 2700x14 3600x14 4500+60x130")
     | of("backup_interval_seconds", "900x200")
@@ -160,6 +194,16 @@ def test_the_alert_of_a_query_that_died_says_the_code_and_its_page_once(tmp_path
 
 def test_every_alert_has_a_case():
     assert [*CASES] == [alert.name for _, alert in ALERTS]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_alert_fires_of_each_of_two_instances_that_have_one_name(tmp_path, name):
+    """Prometheus refuses a rule for all jobs where two series on its right have the labels that it matches by."""
+    case = CASES[name]
+    asked = [counted(name, case.fires_at, 1, f'{case.labels}, instance="{instance}"') for instance in "ab"]
+
+    given = at("a", case.series) | at("b", case.series)
+    assert verdict(tmp_path, {"interval": "1m", "input_series": series(given), "promql_expr_test": asked}) == ""
 
 
 @pytest.mark.parametrize("name", CASES)

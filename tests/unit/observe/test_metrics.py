@@ -300,7 +300,9 @@ def test_what_is_asked_is_of_metrics_that_there_are(said):
     for name in asked:
         assert any(re.fullmatch(metric.full_name + SUFFIXES, name) for metric in METRICS), name
     labels = {label for metric in METRICS for label in metric.labels} | {"job_name", "le"}
-    assert {label.strip() for group in re.findall(r"(?:by|on) \(([^)]*)\)", said) for label in group.split(",")} <= labels
+    assert {
+        label.strip() for group in re.findall(r"(?:by|on|without|ignoring) \(([^)]*)\)", said) for label in group.split(",")
+    } <= labels
 
 
 def test_each_alert_says_whom_it_is_about_and_what_to_do():

@@ -92,6 +92,7 @@ ASKED = [
     "predict_linear(streamproof_waiting_batches[15m], 300)",
     "min_over_time(streamproof_waiting_batches[15m])",
     "sum by (job_name) (streamproof_waiting_batches)",
+    "sum without (output) (streamproof_waiting_batches)",
     "streamproof_waiting_batches offset 15m - 2",
     'rate(streamproof_records_total{place="late"}[15m]) / on (job_name, query) group_left rate(streamproof_input_records_total[15m])',
     "streamproof_waiting_batches > 3 unless on (query) streamproof_query_died == 1",

@@ -4,7 +4,8 @@ from streamproof.core.account import COUNTED
 from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Severity
 from streamproof.runtime.watching.events import BatchCommitted, QueryStarted, WatermarkLeapt
 
-_SHARE = 'rate(streamproof_records_total{{place="{place}"}}[15m]) / on (job_name, query) group_left rate(streamproof_input_records_total[15m]) > {share}'
+# By all labels that both have: two processes may run a job of one name, such as staging and production, and each is told from the other by its `instance`.
+_SHARE = 'rate(streamproof_records_total{{place="{place}"}}[15m]) / ignoring (place) group_left () rate(streamproof_input_records_total[15m]) > {share}'
 PLACES = Metric(
     name="records_total",
     kind=Kind.COUNTER,
@@ -18,7 +19,7 @@ PLACES = Metric(
             ((event.query, place), number) for place, number in event.counts.items() if place in COUNTED and number >= 0
         ],
     },
-    shown="sum by (job_name, query, place) (rate(streamproof_records_total[5m]))",
+    shown="rate(streamproof_records_total[5m])",
     alerts=(
         Alert(
             name="StreamproofManyLate",

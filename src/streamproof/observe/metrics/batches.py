@@ -61,7 +61,7 @@ DURATION = Metric(
     readings={
         BatchCommitted: lambda event: [((event.query,), event.total_ms / 1_000)] if event.total_ms is not None else [],
     },
-    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_batch_seconds_bucket[10m])))",
+    shown="histogram_quantile(0.95, rate(streamproof_batch_seconds_bucket[10m]))",
 )
 PHASES = Metric(
     name="phase_seconds_total",
@@ -80,7 +80,7 @@ PHASES = Metric(
             ((event.query, phase), milliseconds / 1_000) for phase, milliseconds in event.phases_ms.items()
         ],
     },
-    shown="sum by (job_name, query, phase) (rate(streamproof_phase_seconds_total[10m]))",
+    shown="rate(streamproof_phase_seconds_total[10m])",
 )
 INPUT = Metric(
     name="input_records_total",
@@ -112,8 +112,8 @@ WATERMARK = Metric(
         Alert(
             name="StreamproofWatermarkStands",
             when=(
-                "changes(streamproof_watermark_timestamp_seconds[15m]) == 0 and on (job_name, query) "
-                "rate(streamproof_input_records_total[15m]) > 0 and on (job_name, query) min_over_time(streamproof_query_up[15m]) == 1"
+                "changes(streamproof_watermark_timestamp_seconds[15m]) == 0 and "
+                "rate(streamproof_input_records_total[15m]) > 0 and min_over_time(streamproof_query_up[15m]) == 1"
             ),
             lasting="5m",
             severity=Severity.TICKET,

@@ -147,6 +147,6 @@ INTERVAL = Metric(
     readings={
         WatchedHeard: lambda event: [((event.query,), event.since_before)] if event.since_before is not None else [],
     },
-    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_heard_interval_seconds_bucket[10m])))",
+    shown="histogram_quantile(0.95, rate(streamproof_heard_interval_seconds_bucket[10m]))",
 )
 METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, NOTES)
