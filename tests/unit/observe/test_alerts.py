@@ -42,6 +42,7 @@ INPUT = of("input_records_total", "0+600x200")
 BATCHES = of("batch_seconds_sum", "0+10x200") | of("batch_seconds_count", "0+10x200")
 HEARD = of("heard_interval_seconds_sum", "0+60x200") | of("heard_interval_seconds_count", "0+6x200")
 DEATH = f'{QUERY}, code="DIVIDE_BY_ZERO", page="https://spark.apache.org/x"'
+PRICES = f'{QUERY}, table="prices"'
 DROPS = f'{QUERY}, operator="0 stateStoreSave"'
 CASES = {
     "StreamproofRestarts": Case(of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 30),
@@ -54,7 +55,7 @@ CASES = {
     "StreamproofManyRejected": Case(
         INPUT | of("records_total", "0+1x60 60+60x100", f'{QUERY}, place="rejected"'), 90, 60, f'{QUERY}, place="rejected"'
     ),
-    "StreamproofWatermarkLeapt": Case(of("watermark_leaps_total", "0x10 1x10"), 11, 9),
+    "StreamproofWatermarkLeapt": Case(of("watermark_leapt_timestamp_seconds", "_x11 660x10"), 11, 9),
     # A batch takes a second; one begins at minute 60 and does not end.
     "StreamproofStuck": Case(BATCHES | of("batch_begun_timestamp_seconds", "0x59 3600x60"), 63, 61),
     "StreamproofWatermarkStands": Case(RUNS | INPUT | of("watermark_timestamp_seconds", "0+60x60 3600x60"), 85, 70),
@@ -68,10 +69,8 @@ CASES = {
         1_000,
         f'{QUERY}, operator="0 keyed"',
     ),
-    "StreamproofLateRowsDropped": Case(of("state_dropped_rows_total", "0x10 4x10", DROPS), 11, 9, DROPS),
-    "StreamproofTableStays": Case(
-        of("table_reads_failed_total", "0x10 1x10", f'{QUERY}, table="prices"'), 11, 9, f'{QUERY}, table="prices"'
-    ),
+    "StreamproofLateRowsDropped": Case(of("state_rows_dropped_timestamp_seconds", "_x11 660x10", DROPS), 11, 9, DROPS),
+    "StreamproofTableStays": Case(of("table_read_failed_timestamp_seconds", "_x11 660x10", PRICES), 11, 9, PRICES),
     "StreamproofBackupOld": Case(of("newest_backup_timestamp_seconds", "0x200") | of("backup_interval_seconds", "900x200"), 46, 44),
 }
 LATE, FRESH = f'{QUERY}, place="late", instance="a"', f'{QUERY}, topic="clicks", instance="b"'
@@ -102,11 +101,52 @@ FURTHER = {
     ),
     "rows are dropped in the first batch of a watch": (
         "StreamproofLateRowsDropped",
-        Case(of("state_dropped_rows_total", "_x10 4x60", DROPS), 12, 30, DROPS),
+        Case(
+            of("state_dropped_rows_total", "_x10 4x60", DROPS) | of("state_rows_dropped_timestamp_seconds", "_x10 600x60", DROPS),
+            12,
+            30,
+            DROPS,
+        ),
+    ),
+    "as many rows are dropped in each of two runs on one machine": (
+        "StreamproofLateRowsDropped",
+        Case(
+            of("state_dropped_rows_total", "0 4x14 _ 4x60", DROPS)
+            | of("state_rows_dropped_timestamp_seconds", "_ 30x14 _ 930x60", DROPS),
+            25,
+            35,
+            DROPS,
+        ),
     ),
     "it is known what a query died of": (
         "StreamproofQueryDied",
         Case(of("query_died", "0x10 1x10") | of("last_failure_info", "_x10 1x10", DEATH), 11, 9, DEATH),
+    ),
+    "the watermark leaps in the first batch, before Prometheus asks": (
+        "StreamproofWatermarkLeapt",
+        Case(of("watermark_leaps_total", "_x2 1x60") | of("watermark_leapt_timestamp_seconds", "_x2 90x60"), 3, 30),
+    ),
+    "the watermark leaps once in each of two runs on one machine": (
+        "StreamproofWatermarkLeapt",
+        Case(
+            of("watermark_leaps_total", "0 1x14 _ 1x60") | of("watermark_leapt_timestamp_seconds", "_ 30x14 _ 930x60"),
+            25,
+            35,
+        ),
+    ),
+    "the watermark leaps, and the run ends": (
+        "StreamproofWatermarkLeapt",
+        Case(of("watermark_leaps_total", "0x4 1") | of("watermark_leapt_timestamp_seconds", "_x5 290"), 15, 21),
+    ),
+    "a table cannot be read once in each of two runs on one machine": (
+        "StreamproofTableStays",
+        Case(
+            of("table_reads_failed_total", "0 1x29 _ 1x60", PRICES)
+            | of("table_read_failed_timestamp_seconds", "_ 30x29 _ 1830x60", PRICES),
+            45,
+            65,
+            PRICES,
+        ),
     ),
     "the first batch hangs": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
 }
