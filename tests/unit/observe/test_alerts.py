@@ -148,7 +148,39 @@ FURTHER = {
             PRICES,
         ),
     ),
-    "the first batch hangs": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
+    "Spark says nothing of the first batch": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
+    "the first batch hangs": ("StreamproofStuck", Case(of("batch_begun_timestamp_seconds", "60x200"), 120, 30)),
+    # Of the last hour nothing is left to compare with then.
+    "a batch hangs for hours, and took five minutes before": (
+        "StreamproofStuck",
+        Case(
+            of("batch_seconds_sum", "0+60x60 3600x300")
+            | of("batch_seconds_count", "0+0.2x60 12x300")
+            | of("batch_begun_timestamp_seconds", "0x59 3600x300"),
+            180,
+            109,
+        ),
+    ),
+    "a batch hangs, and took forty minutes before": (
+        "StreamproofStuck",
+        Case(
+            of("batch_seconds_sum", "2400x39 4800x700")
+            | of("batch_seconds_count", "1x39 2x700")
+            | of("batch_begun_timestamp_seconds", "1x39 2400x700"),
+            450,
+            430,
+        ),
+    ),
+    "a batch hangs after a restart, and took a second before": (
+        "StreamproofStuck",
+        Case(
+            of("batch_seconds_sum", "0+10x60 _x200")
+            | of("batch_seconds_count", "0+10x60 _x200")
+            | of("batch_begun_timestamp_seconds", "0x60 _ 3720x200"),
+            180,
+            61,
+        ),
+    ),
 }
 QUIET = {
     "one of two instances has nothing to do": at(
@@ -179,6 +211,12 @@ QUIET = {
     | of("heard_interval_seconds_sum", "0x59 3600x60 7200x100")
     | of("heard_interval_seconds_count", "0x59 1x60 2x100")
     | of("last_heard_timestamp_seconds", "3000x50 3600x69 7200x100"),
+    "a job whose batches take an hour": of("batch_seconds_sum", "3600x59 7200x59 10800x59 14400x30")
+    | of("batch_seconds_count", "1x59 2x59 3x59 4x30")
+    | of("batch_begun_timestamp_seconds", "1x59 3601x59 7201x59 10801x30"),
+    "a job whose batches take an hour, which is started again on its machine": of("batch_seconds_sum", "3600x20 _x300")
+    | of("batch_seconds_count", "1x20 _x300")
+    | of("batch_begun_timestamp_seconds", "1x20 _x39 3600x55 _x100"),
     "a job whose batches take a minute": of("batch_seconds_sum", "0+60x200")
     | of("batch_seconds_count", "0+1x200")
     | of("batch_begun_timestamp_seconds", "-300+60x200"),

@@ -314,6 +314,16 @@ def test_a_batch_is_stuck_by_what_batches_took_before(told):
     assert told.now()["why"] == "Batch 3 of sums is in the phase work for 121 s, and the last ones took 1.4 s."
 
 
+def test_a_batch_may_take_as_long_as_batches_of_this_query_take(told):
+    told.story.tell(*started(), planned(0), replace(committed(0), total_ms=2_400_000), planned(1))
+    told.clock.pass_(23_000)
+    assert told.now()["word"] == "healthy"
+
+    told.clock.pass_(2_000)
+
+    assert told.now()["word"] == "stuck"
+
+
 def test_a_first_batch_may_take_long(told):
     told.story.tell(*started(), planned(0))
     told.clock.pass_(1_700)

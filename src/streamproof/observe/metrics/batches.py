@@ -36,11 +36,13 @@ UNDER_WAY = Metric(
     alerts=(
         Alert(
             name="StreamproofStuck",
-            # Ten times what batches took in the last hour, and two minutes at least.
+            # Ten times what batches took in the last hour, and two minutes at least. If none was over in that hour, ten times what they took
+            # on the whole, and half an hour at least; half an hour too for a first batch.
             when=(
-                "time() - (streamproof_batch_begun_timestamp_seconds > 0) > clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
-                " / rate(streamproof_batch_seconds_count[1h]), $2m)"
-                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m"
+                "time() - (streamproof_batch_begun_timestamp_seconds > 0) > (clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
+                " / rate(streamproof_batch_seconds_count[1h]) > 0, $2m) or clamp_min(10 * last_over_time(streamproof_batch_seconds_sum[1d])"
+                " / last_over_time(streamproof_batch_seconds_count[1d]), $30m))"
+                " or (time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m unless last_over_time(streamproof_batch_seconds_count[1d]))"
             ),
             lasting="0m",
             severity=Severity.PAGE,
