@@ -149,6 +149,10 @@ FURTHER = {
         ),
     ),
     "Spark says nothing of the first batch": ("StreamproofSilent", Case(of("last_heard_timestamp_seconds", "0x60"), 31, 29)),
+    "Spark says nothing for twice the interval of the trigger": (
+        "StreamproofSilent",
+        Case(of("last_heard_timestamp_seconds", "0x200") | of("trigger_interval_seconds", "3600x200"), 121, 119),
+    ),
     "the first batch hangs": ("StreamproofStuck", Case(of("batch_begun_timestamp_seconds", "60x200"), 120, 30)),
     # Of the last hour nothing is left to compare with then.
     "a batch hangs for hours, and took five minutes before": (
@@ -217,6 +221,14 @@ QUIET = {
     "a job whose batches take an hour, which is started again on its machine": of("batch_seconds_sum", "3600x20 _x300")
     | of("batch_seconds_count", "1x20 _x300")
     | of("batch_begun_timestamp_seconds", "1x20 _x39 3600x55 _x100"),
+    "a plain PySpark job whose trigger is an hour, and that has just begun": RUNS
+    | of("trigger_interval_seconds", "_x60 3600x140")
+    | of("last_heard_timestamp_seconds", "_x61 3660x58 7200x80"),
+    "a plain PySpark job whose trigger is an hour, and that has begun a minute before the hour": RUNS
+    | of("trigger_interval_seconds", "_x60 3600x140")
+    | of("heard_interval_seconds_sum", "_x62 60x57 3600x80")
+    | of("heard_interval_seconds_count", "_x62 1x57 2x80")
+    | of("last_heard_timestamp_seconds", "_x61 3660 3720x57 7200x80"),
     "a job whose batches take a minute": of("batch_seconds_sum", "0+60x200")
     | of("batch_seconds_count", "0+1x200")
     | of("batch_begun_timestamp_seconds", "-300+60x200"),

@@ -28,6 +28,7 @@ from streamproof.runtime.watching.events import (
     TableStays,
     WatermarkLeapt,
 )
+from streamproof.runtime.watching.watched_events import WatchedStarted
 from unit.observe.live_samples import NINE, Clock, Story, batch, committed, counts, ended, planned, started
 
 
@@ -320,6 +321,16 @@ def test_a_batch_may_take_as_long_as_batches_of_this_query_take(told):
     assert told.now()["word"] == "healthy"
 
     told.clock.pass_(2_000)
+
+    assert told.now()["word"] == "stuck"
+
+
+def test_spark_may_be_silent_for_the_interval_of_a_trigger(told):
+    told.story.tell(WatchedStarted("sums", "run-1", "a1b2", trigger_seconds=3_600.0))
+    told.clock.pass_(7_000)
+    assert told.now()["word"] == "healthy"
+
+    told.clock.pass_(300)
 
     assert told.now()["word"] == "stuck"
 

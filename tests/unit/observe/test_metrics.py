@@ -362,7 +362,7 @@ def test_readings_fit_their_labels():
         Note("sums", "text", "hot-key"),
         BackedUp("sums", 4, "backup/1", 7, 1_000, 0.5, 900.0),
         BackupFailed("sums", "the disk is full", None, 900.0),
-        WatchedStarted("sums", "run-1", "a1b2"),
+        WatchedStarted("sums", "run-1", "a1b2", 10.0),
         WatchedHeard("sums", 0, 10.0, AT),
         WatchedEnded("sums", "run-1", "IOException"),
         BatchCommitted(

@@ -123,10 +123,12 @@ HEARD = Metric(
         Alert(
             name="StreamproofSilent",
             # Ten times what lay between two words so far, and ten minutes at least; half an hour where there were not yet two.
+            # Whatever was said so far, twice the interval of the trigger at least.
             when=(
-                "time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
+                "(time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
                 " / streamproof_heard_interval_seconds_count, $10m)"
-                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0)"
+                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0))"
+                " unless time() - streamproof_last_heard_timestamp_seconds <= 2 * streamproof_trigger_interval_seconds"
             ),
             lasting="0m",
             severity=Severity.PAGE,
@@ -149,4 +151,18 @@ INTERVAL = Metric(
     },
     shown="histogram_quantile(0.95, rate(streamproof_heard_interval_seconds_bucket[10m]))",
 )
-METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, NOTES)
+TRIGGER = Metric(
+    name="trigger_interval_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds",
+    labels=(QUERY,),
+    means="The interval of the trigger of a plain PySpark job's query; absent where its trigger has none, or where Spark does not tell it.",
+    bad="It is longer than readers want to wait.",
+    todo="Give the query another trigger.",
+    while_running=True,
+    plain=True,
+    readings={
+        WatchedStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
+    },
+)
+METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, TRIGGER, NOTES)
