@@ -73,6 +73,7 @@ CASES = {
     "StreamproofTableStays": Case(of("table_read_failed_timestamp_seconds", "_x11 660x10", PRICES), 11, 9, PRICES),
     "StreamproofBackupOld": Case(of("newest_backup_timestamp_seconds", "0x200") | of("backup_interval_seconds", "900x200"), 46, 44),
 }
+HOURLY = "_x10 10x59 20x59 30x59 40x59 50x59"
 LATE, FRESH = f'{QUERY}, place="late", instance="a"', f'{QUERY}, topic="clicks", instance="b"'
 FURTHER = {
     "one of two instances has late records": (
@@ -153,6 +154,20 @@ FURTHER = {
         "StreamproofSilent",
         Case(of("last_heard_timestamp_seconds", "0x200") | of("trigger_interval_seconds", "3600x200"), 121, 119),
     ),
+    "the watermark stands, and a batch comes each hour": (
+        "StreamproofWatermarkStands",
+        Case(RUNS | of("input_records_total", HOURLY) | of("watermark_timestamp_seconds", "1000x300"), 200, 83),
+    ),
+    "the watermark stands, and a batch comes each ten minutes": (
+        "StreamproofWatermarkStands",
+        Case(
+            RUNS
+            | of("input_records_total", "_x10 10x9 20x9 30x9 40x9 50x9 60x9 70x9 80x9")
+            | of("watermark_timestamp_seconds", "1000x200"),
+            60,
+            34,
+        ),
+    ),
     "the first batch hangs": ("StreamproofStuck", Case(of("batch_begun_timestamp_seconds", "60x200"), 120, 30)),
     # Of the last hour nothing is left to compare with then.
     "a batch hangs for hours, and took five minutes before": (
@@ -229,6 +244,12 @@ QUIET = {
     | of("heard_interval_seconds_sum", "_x62 60x57 3600x80")
     | of("heard_interval_seconds_count", "_x62 1x57 2x80")
     | of("last_heard_timestamp_seconds", "_x61 3660 3720x57 7200x80"),
+    "a job with a batch of ten minutes each hour": RUNS
+    | of("watermark_timestamp_seconds", "1000x76 4600x59 8200x59 11800x30")
+    | of("input_records_total", "0x26 1000x59 2000x59 3000x60"),
+    "a job with a batch of ten minutes each hour, and a second batch right after it": RUNS
+    | of("watermark_timestamp_seconds", "1000x76 4600x59 8200x59 11800x30")
+    | of("input_records_total", "0x26 1000 1100x58 2000 2100x58 3000x60"),
     "a job whose batches take a minute": of("batch_seconds_sum", "0+60x200")
     | of("batch_seconds_count", "0+1x200")
     | of("batch_begun_timestamp_seconds", "-300+60x200"),

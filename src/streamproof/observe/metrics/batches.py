@@ -96,6 +96,7 @@ INPUT = Metric(
     readings={BatchCommitted: lambda event: [((event.query,), event.counts.get("input", 0))]},
     shown="rate(streamproof_input_records_total[5m])",
 )
+_STANDS = "changes(streamproof_watermark_timestamp_seconds[{0}]) == 0 and changes(streamproof_input_records_total[{0}]) >= 3"
 WATERMARK = Metric(
     name="watermark_timestamp_seconds",
     kind=Kind.GAUGE,
@@ -113,13 +114,11 @@ WATERMARK = Metric(
     alerts=(
         Alert(
             name="StreamproofWatermarkStands",
-            when=(
-                "changes(streamproof_watermark_timestamp_seconds[15m]) == 0 and "
-                "rate(streamproof_input_records_total[15m]) > 0 and min_over_time(streamproof_query_up[15m]) == 1"
-            ),
+            # By batches, not by minutes: the more time lies between two of them, the further the rule looks back.
+            when=f"({' or '.join(map(_STANDS.format, ('15m', '1h', '6h', '1d')))}) and min_over_time(streamproof_query_up[15m]) == 1",
             lasting="5m",
             severity=Severity.TICKET,
-            says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} stands for 15 minutes, and records come.",
+            says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} stands, and batches with records come.",
             todo="Nothing that waits for it comes out. One of several sources is quiet (set idle_after), or event times do not go on.",
         ),
     ),
