@@ -47,7 +47,6 @@ NOT_OF_THIS_JOB = {
     "table_read_failed_timestamp_seconds",
     "table_reads_failed_total",
     "table_rows",
-    "trigger_interval_seconds",
     "watermark_leapt_timestamp_seconds",
 }
 """Metrics without a series: they are of plain PySpark jobs, or

@@ -44,8 +44,9 @@ HEARD = of("heard_interval_seconds_sum", "0+60x200") | of("heard_interval_second
 DEATH = f'{QUERY}, code="DIVIDE_BY_ZERO", page="https://spark.apache.org/x"'
 PRICES = f'{QUERY}, table="prices"'
 DROPS = f'{QUERY}, operator="0 stateStoreSave"'
+EVER = of("trigger_interval_seconds", "10x200")
 CASES = {
-    "StreamproofRestarts": Case(of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 30),
+    "StreamproofRestarts": Case(EVER | of("query_started_timestamp_seconds", "1x30 2 3 4 4x100"), 34, 32),
     "StreamproofQueryDied": Case(of("query_died", "0x10 1x10"), 11, 9),
     # Spark says something each ten seconds, and nothing after minute 60.
     "StreamproofSilent": Case(HEARD | of("last_heard_timestamp_seconds", "0+60x60 3600x60"), 71, 69),
@@ -154,6 +155,16 @@ FURTHER = {
         "StreamproofSilent",
         Case(of("last_heard_timestamp_seconds", "0x200") | of("trigger_interval_seconds", "3600x200"), 121, 119),
     ),
+    "Kubernetes starts a job that dies again after longer and longer pauses": (
+        "StreamproofRestarts",
+        Case(
+            # A life of a minute, then five minutes without one.
+            of("query_started_timestamp_seconds", " ".join(f"{360 * number} _x4" for number in range(33)))
+            | of("trigger_interval_seconds", " ".join(["10 _x4"] * 33)),
+            118,
+            10,
+        ),
+    ),
     "the watermark stands, and a batch comes each hour": (
         "StreamproofWatermarkStands",
         Case(RUNS | of("input_records_total", HOURLY) | of("watermark_timestamp_seconds", "1000x300"), 200, 83),
@@ -244,6 +255,11 @@ QUIET = {
     | of("heard_interval_seconds_sum", "_x62 60x57 3600x80")
     | of("heard_interval_seconds_count", "_x62 1x57 2x80")
     | of("last_heard_timestamp_seconds", "_x61 3660 3720x57 7200x80"),
+    "an available-now job that a timer starts each three minutes": of(
+        "query_started_timestamp_seconds", " ".join(f"{180 * number} _x1" for number in range(67))
+    ),
+    "a job that is started three times within an hour": of("trigger_interval_seconds", "10x200")
+    | of("query_started_timestamp_seconds", "1x30 2x20 3x150"),
     "a job with a batch of ten minutes each hour": RUNS
     | of("watermark_timestamp_seconds", "1000x76 4600x59 8200x59 11800x30")
     | of("input_records_total", "0x26 1000x59 2000x59 3000x60"),

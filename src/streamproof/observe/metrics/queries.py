@@ -40,10 +40,15 @@ STARTED = Metric(
     alerts=(
         Alert(
             name="StreamproofRestarts",
-            when="changes(streamproof_query_started_timestamp_seconds[15m]) > 2",
+            # A job without an interval is started by a timer again and again, and ends well. Of a job that should run for ever, an hour has several
+            # starts also where whoever starts it waits for five minutes in between.
+            when=(
+                "changes(streamproof_query_started_timestamp_seconds[1h]) + 1 > 3"
+                " and last_over_time(streamproof_trigger_interval_seconds[1h]) >= 0"
+            ),
             lasting="0m",
             severity=Severity.PAGE,
-            says="{{ $labels.job_name }}: query {{ $labels.query }} was started {{ $value }} times in 15 minutes.",
+            says="{{ $labels.job_name }}: query {{ $labels.query }} has had {{ $value }} runs within an hour, and should run for ever.",
             todo="Look at the error that ends it each time. Nothing is lost: what was not committed is done again.",
         ),
     ),
@@ -156,12 +161,12 @@ TRIGGER = Metric(
     kind=Kind.GAUGE,
     unit="seconds",
     labels=(QUERY,),
-    means="The interval of the trigger of a plain PySpark job's query; absent where its trigger has none, or where Spark does not tell it.",
+    means="The interval of a query's trigger: such a query should run for ever. Absent with the trigger available-now, and where Spark does not tell it.",
     bad="It is longer than readers want to wait.",
     todo="Give the query another trigger.",
-    while_running=True,
     plain=True,
     readings={
+        QueryStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
         WatchedStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
     },
 )

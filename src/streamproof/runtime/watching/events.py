@@ -59,7 +59,10 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it."""
+    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it.
+
+    `trigger_seconds` is the interval of its trigger; None where the query ends once it has read everything.
+    """
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -68,6 +71,7 @@ class QueryStarted(RunEvent):
     outputs: Mapping[str, str]
     batch: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    trigger_seconds: float | None = None
 
 
 @dataclass(frozen=True)
