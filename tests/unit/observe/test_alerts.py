@@ -165,6 +165,15 @@ FURTHER = {
             10,
         ),
     ),
+    "an available-now job dies in its batch each time that a timer starts it": (
+        "StreamproofRestarts",
+        Case(
+            of("query_started_timestamp_seconds", " ".join(f"{600 * number} _x9" for number in range(12)))
+            | of("batch_resumed_timestamp_seconds", "_x10 " + " ".join(f"{600 * number} _x9" for number in range(1, 12))),
+            31,
+            25,
+        ),
+    ),
     "the watermark stands, and a batch comes each hour": (
         "StreamproofWatermarkStands",
         Case(RUNS | of("input_records_total", HOURLY) | of("watermark_timestamp_seconds", "1000x300"), 200, 83),

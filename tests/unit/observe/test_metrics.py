@@ -50,7 +50,7 @@ from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedHea
 SAID = Path(__file__).parents[1] / "runtime" / "data" / "spark_says" / "4.3.0.jsonl"
 PLAIN = Watched()
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
-STARTED = QueryStarted("sums", "run-1", "checkpoint", {"sums": "out"}, 0, trigger_seconds=10.0)
+STARTED = QueryStarted("sums", "run-1", "checkpoint", {"sums": "out"}, 0, trigger_seconds=10.0, resumes=True)
 PLANNED = BatchPlanned("sums", 0, AT, 1)
 ENDED = QueryEnded("sums", 1, 0, 10, {"sums": 4}, QueryAccount("sums", 10, Account.of({"emitted": 9})), 0, None)
 

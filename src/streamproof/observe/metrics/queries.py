@@ -40,18 +40,29 @@ STARTED = Metric(
     alerts=(
         Alert(
             name="StreamproofRestarts",
-            # A job without an interval is started by a timer again and again, and ends well. Of a job that should run for ever, an hour has several
-            # starts also where whoever starts it waits for five minutes in between.
+            # In an hour, since whoever starts a job may wait for five minutes in between. A job without an interval is started by a timer again and
+            # again, and ends well: of such a job only the starts count that find a batch unfinished.
             when=(
-                "changes(streamproof_query_started_timestamp_seconds[1h]) + 1 > 3"
-                " and last_over_time(streamproof_trigger_interval_seconds[1h]) >= 0"
+                "(changes(streamproof_query_started_timestamp_seconds[1h]) + 1 > 3"
+                " and last_over_time(streamproof_trigger_interval_seconds[1h]) >= 0)"
+                " or changes(streamproof_batch_resumed_timestamp_seconds[1h]) + 1 > 2"
             ),
             lasting="0m",
             severity=Severity.PAGE,
-            says="{{ $labels.job_name }}: query {{ $labels.query }} has had {{ $value }} runs within an hour, and should run for ever.",
+            says="{{ $labels.job_name }}: query {{ $labels.query }} is started again and again, {{ $value }} times within an hour.",
             todo="Look at the error that ends it each time. Nothing is lost: what was not committed is done again.",
         ),
     ),
+)
+RESUMED = Metric(
+    name="batch_resumed_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="When this run of a query began, if the run before had left a batch unfinished; absent if it had not.",
+    bad="It changes again and again: the job dies in a batch each time.",
+    todo="As with query_started_timestamp_seconds.",
+    readings={QueryStarted: lambda event: [((event.query,), NOW)] if event.resumes else []},
 )
 NOTES = Metric(
     name="notes_total",
@@ -170,4 +181,4 @@ TRIGGER = Metric(
         WatchedStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
     },
 )
-METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, TRIGGER, NOTES)
+METRICS = (UP, STARTED, RESUMED, DIED, LAST_FAILURE, HEARD, INTERVAL, TRIGGER, NOTES)

@@ -64,8 +64,17 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     first = max(journal.logs.batches("commits"), default=-1) + 1
     counts = _counted_before(journal.manifests, first)
     interval = None if valid.start.one_batch else query.config.trigger.interval
-    seconds = None if interval is None else interval.total_seconds()
-    valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first, counts, seconds))
+    started = QueryStarted(
+        query.name,
+        planned.identity.run,
+        query.checkpoint,
+        outputs,
+        first,
+        counts,
+        trigger_seconds=None if interval is None else interval.total_seconds(),
+        resumes=max(journal.logs.batches("offsets"), default=-1) >= first,
+    )
+    valid.events.emit(started)
     stream = _started(valid, planned, protocol)
     protocol.follow(stream)
     return RunningQuery(query.name, stream, protocol, valid.advise, for_ever=interval is not None)

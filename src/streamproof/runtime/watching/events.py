@@ -61,7 +61,8 @@ class QueryStarting(RunEvent):
 class QueryStarted(RunEvent):
     """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it.
 
-    `trigger_seconds` is the interval of its trigger; None where the query ends once it has read everything.
+    `trigger_seconds` is the interval of its trigger; None where the query ends once it has read everything. `resumes` says whether the
+    run before has left a batch unfinished, which is done again.
     """
 
     kind: ClassVar[str] = "query-started"
@@ -72,6 +73,7 @@ class QueryStarted(RunEvent):
     batch: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     trigger_seconds: float | None = None
+    resumes: bool = False
 
 
 @dataclass(frozen=True)
