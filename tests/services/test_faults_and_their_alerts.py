@@ -95,7 +95,8 @@ def test_faults_around_a_job_raise_their_alerts(small_job: Callable[..., SmallJo
 
 def test_a_job_that_dies_again_and_again_raises_its_alert(small_job: Callable[..., SmallJob], tmp_path: Path) -> None:
     failing = 'events.transform(lambda rows: rows.withColumn("v", F.udf(lambda v: 1 / 0, "double")("v")))'
-    job, values, over = small_job(KEPT.replace("checked = events", f"checked = {failing}"), Binding()), Values(), threading.Event()
+    for_ever = Binding(trigger="1 second")
+    job, values, over = small_job(KEPT.replace("checked = events", f"checked = {failing}"), for_ever), Values(), threading.Event()
     job.feed([event("a", 0)])
 
     def again() -> None:

@@ -33,6 +33,7 @@ SECONDS_OF_EVENTS = 30
 """So much event time has each file: a window of `SUMS`."""
 NOT_OF_THIS_JOB = {
     "batch_limit",
+    "batch_resumed_timestamp_seconds",
     "consumer_lag_records",
     "heard_interval_seconds",
     "hot_key_share",
@@ -43,11 +44,14 @@ NOT_OF_THIS_JOB = {
     "rules_rejected_total",
     "state_dropped_rows_total",
     "state_rows",
+    "state_rows_dropped_timestamp_seconds",
+    "table_read_failed_timestamp_seconds",
     "table_reads_failed_total",
     "table_rows",
+    "watermark_leapt_timestamp_seconds",
 }
 """Metrics without a series: they are of plain PySpark jobs, or
-the job reads no topic and no table, has no limit and no hot key, and does not count the rows of its state."""
+the job reads no topic and no table, has no limit, no hot key and no leap, was not started again, and does not count the rows of its state."""
 
 
 @dataclass

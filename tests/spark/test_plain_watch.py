@@ -108,6 +108,7 @@ def test_late_rows_are_counted_and_a_query_that_dies_is_seen_beside_one_that_liv
 
         text, found = scraped(watch)
         assert (found["streamproof_query_up", "minutes"], found["streamproof_query_up", dead]) == (1, 0)
+        assert found["streamproof_trigger_interval_seconds", "minutes"] == 0, "a batch follows the one before"
         assert found["streamproof_query_died", "minutes"] == 0
         assert found["streamproof_input_records_total", "minutes"] == 14
         assert found["streamproof_phase_seconds_total", "minutes", "work-and-write"] > 0

@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from spark.small_job import KEPT, SUMS, WINDOWED, Binding, SmallJob, event, instant
 from streamproof.core.account import COUNTED, Account
-from streamproof.errors import AccountError, DataError
+from streamproof.errors import AccountError, DataError, StreamproofError
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.values import Values
 from streamproof.runtime.watching.events import (
@@ -108,12 +108,26 @@ def test_a_run_that_goes_on_says_the_account_of_the_batches_before(small_job):
 
     (started,) = of(QueryStarted, heard)
     assert started.batch == first.batches
+    assert (started.trigger_seconds, started.resumes) == (None, False)
     assert started.counts == {**dict.fromkeys(COUNTED, 0), "input": 3, "expanded": 0, "emitted": 1, "rejected": 1}
     added = Counter(started.counts)
     for each in of(BatchCommitted, heard):
         added.update(each.counts)
     assert added["input"] == result.account_input == 4
     assert {place: added[place] for place in COUNTED} == {place: result.account.as_dict()[place] for place in COUNTED}
+
+
+def test_a_start_says_whether_the_run_before_has_left_a_batch_unfinished(small_job):
+    """By that alerts tell a job that dies again and again from one that ends well each time."""
+    failing = 'events.transform(lambda rows: rows.withColumn("v", F.udf(lambda v: 1 / 0, "double")("v")))'
+    job = small_job(KEPT.replace("checked = events", f"checked = {failing}"), Binding(trigger="1 second"))
+    job.feed([event("e1", 1)])
+    heard: list[RunEvent] = []
+    for _ in range(2):
+        with pytest.raises(StreamproofError):
+            job.run(listener=heard.append)
+
+    assert [(each.trigger_seconds, each.resumes) for each in of(QueryStarted, heard)] == [(1.0, False), (1.0, True)]
 
 
 def test_the_phases_of_a_batch_make_up_its_time_and_its_state_grows_and_shrinks(small_job):

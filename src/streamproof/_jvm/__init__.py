@@ -10,6 +10,7 @@ from streamproof._jvm.batches import (
     listen_to_jvm,
     look_of,
     newest_progress,
+    trigger_seconds,
 )
 from streamproof._jvm.file_systems import answer_file_system_calls
 from streamproof._jvm.folders import FROM_PATH, Folder, Reader, SeenBelow, folder_at, rows_of_files, rows_of_named, seen_below
@@ -162,6 +163,7 @@ __all__ = [
     "task_slots",
     "text_behind_record",
     "too_many_open_files",
+    "trigger_seconds",
     "unfit_for_a_buffer",
     "unpacked",
     "versioned_rows",

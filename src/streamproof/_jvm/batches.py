@@ -191,6 +191,12 @@ def look_of(stream: "StreamingQuery") -> int:
     return int(stream._jsq.streamingQuery().getLatestExecutionContext().currentTriggerStartTimestamp())
 
 
+def trigger_seconds(stream: "StreamingQuery") -> float | None:
+    """The interval of a query's trigger, 0 where a batch follows the one before; None of a trigger without an interval, as available-now."""
+    trigger = stream._jsq.streamingQuery().trigger()
+    return int(trigger.intervalMs()) / 1_000 if trigger.getClass().getSimpleName() == "ProcessingTimeTrigger" else None
+
+
 def newest_progress(stream: "StreamingQuery") -> dict[str, Any] | None:
     """What Spark says of the newest batch that a query has committed, as `StreamingQueryProgress.json`; None before the first.
 

@@ -62,4 +62,4 @@ def dashboard() -> str:
 
 
 def _legend(metric: Metric) -> str:
-    return " ".join(f"{{{{{label}}}}}" for label in (JOB, *metric.labels))
+    return " ".join(f"{{{{{label}}}}}" for label in (JOB, *metric.labels, "instance"))

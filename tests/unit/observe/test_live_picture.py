@@ -28,6 +28,7 @@ from streamproof.runtime.watching.events import (
     TableStays,
     WatermarkLeapt,
 )
+from streamproof.runtime.watching.watched_events import WatchedStarted
 from unit.observe.live_samples import NINE, Clock, Story, batch, committed, counts, ended, planned, started
 
 
@@ -312,6 +313,26 @@ def test_a_batch_is_stuck_by_what_batches_took_before(told):
 
     assert told.now()["word"] == "stuck"
     assert told.now()["why"] == "Batch 3 of sums is in the phase work for 121 s, and the last ones took 1.4 s."
+
+
+def test_a_batch_may_take_as_long_as_batches_of_this_query_take(told):
+    told.story.tell(*started(), planned(0), replace(committed(0), total_ms=2_400_000), planned(1))
+    told.clock.pass_(23_000)
+    assert told.now()["word"] == "healthy"
+
+    told.clock.pass_(2_000)
+
+    assert told.now()["word"] == "stuck"
+
+
+def test_spark_may_be_silent_for_the_interval_of_a_trigger(told):
+    told.story.tell(WatchedStarted("sums", "run-1", "a1b2", trigger_seconds=3_600.0))
+    told.clock.pass_(7_000)
+    assert told.now()["word"] == "healthy"
+
+    told.clock.pass_(300)
+
+    assert told.now()["word"] == "stuck"
 
 
 def test_a_first_batch_may_take_long(told):

@@ -91,7 +91,9 @@ ASKED = [
     "deriv(streamproof_waiting_batches[15m])",
     "predict_linear(streamproof_waiting_batches[15m], 300)",
     "min_over_time(streamproof_waiting_batches[15m])",
+    "last_over_time(streamproof_waiting_batches[15m])",
     "sum by (job_name) (streamproof_waiting_batches)",
+    "sum without (output) (streamproof_waiting_batches)",
     "streamproof_waiting_batches offset 15m - 2",
     'rate(streamproof_records_total{place="late"}[15m]) / on (job_name, query) group_left rate(streamproof_input_records_total[15m])',
     "streamproof_waiting_batches > 3 unless on (query) streamproof_query_died == 1",
@@ -135,7 +137,7 @@ def some_series(seed: int) -> dict[str, str]:
         **both("query_died", gauge()),
         **both("query_started_timestamp_seconds", gauge()),
         **both("batch_begun_timestamp_seconds", gauge()),
-        **both("watermark_leaps_total", counter()),
+        **both("watermark_leapt_timestamp_seconds", "_x5 300x5 _x5 1000x40"),
         **both("batch_seconds_sum", counter()),
         **both("batch_seconds_count", counter()),
     }

@@ -47,6 +47,13 @@ def events(request: pytest.FixtureRequest) -> list[RunEvent]:
     return list(heard(request.param, Watched()))
 
 
+def test_a_query_says_the_interval_of_its_trigger_where_spark_tells_it():
+    known = Watched(trigger_seconds=lambda identity: {"aaaaaaaa-1": 3_600.0}.get(identity))
+
+    assert next(known.started("aaaaaaaa-1", "run-1", "clicks")) == WatchedStarted("clicks", "run-1", "aaaaaaaa-1", 3_600.0)
+    assert next(known.started("bbbbbbbb-1", "run-2", "other")) == WatchedStarted("other", "run-2", "bbbbbbbb-1", None)
+
+
 def test_batches_have_their_records_phases_and_state(events):
     batches = [event for event in events if isinstance(event, BatchCommitted) and event.query == "counts"]
 

@@ -247,7 +247,7 @@ def _of_query(query: Query, event: RunEvent, at: Moment) -> Query:
         case QueryStopped():
             return replace(query, doing="ended", done=replace(query.done, under_way=None))
         case WatchedStarted():
-            return Query(query.name, at, doing="running", plain=Plain(at.steady))
+            return Query(query.name, at, doing="running", plain=Plain(at.steady, trigger=event.trigger_seconds))
         case WatchedHeard():
             return replace(query, plain=query.plain and query.plain.after(event, at.steady))
         case WatchedEnded():

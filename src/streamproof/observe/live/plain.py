@@ -13,11 +13,15 @@ _WEIGHT = 0.2
 
 @dataclass(frozen=True)
 class Plain:
-    """When Spark said something of the query last, by the steady clock, and how long it takes from word to word on the average; what it died of."""
+    """When Spark said something of the query last, by the steady clock, and how long it takes from word to word on the average; what it died of.
+
+    `trigger` is the interval of its trigger in seconds, None where it is not known.
+    """
 
     heard: float
     interval: float | None = None
     error: str | None = None
+    trigger: float | None = None
 
     def after(self, event: WatchedHeard, at: float) -> "Plain":
         """Once Spark has said something."""
@@ -32,4 +36,5 @@ class Plain:
     def silent_seconds(self, now: float) -> float | None:
         """For how long Spark has said nothing, where that is longer than it should be."""
         bound = SILENT_FROM_THE_BEGINNING_SECONDS if self.interval is None else max(SILENT_SECONDS, 10 * self.interval)
+        bound = max(bound, 2 * (self.trigger or 0.0))
         return now - self.heard if now - self.heard > bound else None

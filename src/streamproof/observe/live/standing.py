@@ -8,7 +8,8 @@ from streamproof.observe.live.picture import Picture, Query
 
 STUCK_SECONDS = 120.0
 """A batch is stuck at the earliest then, and where it takes ten times as long as the last ones."""
-STUCK_AT_LATEST_SECONDS = 1_800.0
+FIRST_STUCK_SECONDS = 1_800.0
+"""A batch is stuck then if no batch before it is known."""
 BEHIND_SECONDS = 300.0
 """How much of its input, in time, a query may have left to read."""
 
@@ -108,8 +109,8 @@ def _of(query: Query, now: float) -> Iterator[tuple[Word, str]]:
     under_way = query.done.under_way
     if under_way is not None:
         usual = usual_seconds(query)
-        lasts, bound = now - under_way.since, max(STUCK_SECONDS, 10 * usual) if usual is not None else STUCK_AT_LATEST_SECONDS
-        if lasts > min(bound, STUCK_AT_LATEST_SECONDS):
+        lasts, bound = now - under_way.since, max(STUCK_SECONDS, 10 * usual) if usual is not None else FIRST_STUCK_SECONDS
+        if lasts > bound:
             took = "" if usual is None else f", and the last ones took {usual:.1f} s"
             yield Word.STUCK, f"Batch {under_way.number} of {query.name} is in the phase {under_way.phase} for {lasts:.0f} s{took}."
     for output, waits in query.outputs.waiting.items():

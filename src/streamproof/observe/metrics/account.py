@@ -1,10 +1,11 @@
 """Where records have gone."""
 
 from streamproof.core.account import COUNTED
-from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Severity
+from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Severity
 from streamproof.runtime.watching.events import BatchCommitted, QueryStarted, WatermarkLeapt
 
-_SHARE = 'rate(streamproof_records_total{{place="{place}"}}[15m]) / on (job_name, query) group_left rate(streamproof_input_records_total[15m]) > {share}'
+# By all labels that both have: two processes may run a job of one name, such as staging and production, and each is told from the other by its `instance`.
+_SHARE = 'rate(streamproof_records_total{{place="{place}"}}[15m]) / ignoring (place) group_left () rate(streamproof_input_records_total[15m]) > {share}'
 PLACES = Metric(
     name="records_total",
     kind=Kind.COUNTER,
@@ -18,7 +19,7 @@ PLACES = Metric(
             ((event.query, place), number) for place, number in event.counts.items() if place in COUNTED and number >= 0
         ],
     },
-    shown="sum by (job_name, query, place) (rate(streamproof_records_total[5m]))",
+    shown="rate(streamproof_records_total[5m])",
     alerts=(
         Alert(
             name="StreamproofManyLate",
@@ -50,10 +51,21 @@ LEAPS = Metric(
         QueryStarted: lambda event: [((event.query,), 0)],  # Prometheus sees no increase in a series that begins with 1
         WatermarkLeapt: lambda event: [((event.query,), 1)],
     },
+)
+LEAPT = Metric(
+    name="watermark_leapt_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="When the watermark last leapt in this run; absent where it did not.",
+    bad="It is there: one event with a wrong time made the watermark leap.",
+    todo="As with watermark_leaps_total.",
+    # A moment, since a counter that is 1 when Prometheus first sees it, or 1 again after a restart, has not risen.
+    readings={WatermarkLeapt: lambda event: [((event.query,), NOW)]},
     alerts=(
         Alert(
             name="StreamproofWatermarkLeapt",
-            when="increase(streamproof_watermark_leaps_total[15m]) > 0",
+            when="time() - last_over_time(streamproof_watermark_leapt_timestamp_seconds[15m]) < $15m",
             lasting="0m",
             severity=Severity.PAGE,
             says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} leapt ahead, and what comes after is late.",
@@ -61,4 +73,4 @@ LEAPS = Metric(
         ),
     ),
 )
-METRICS = (PLACES, LEAPS)
+METRICS = (PLACES, LEAPS, LEAPT)

@@ -36,11 +36,13 @@ UNDER_WAY = Metric(
     alerts=(
         Alert(
             name="StreamproofStuck",
-            # Ten times what batches took in the last hour, and two minutes at least.
+            # Ten times what batches took in the last hour, and two minutes at least. If none was over in that hour, ten times what they took
+            # on the whole, and half an hour at least; half an hour too for a first batch.
             when=(
-                "time() - (streamproof_batch_begun_timestamp_seconds > 0) > clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
-                " / rate(streamproof_batch_seconds_count[1h]), $2m)"
-                " or time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m"
+                "time() - (streamproof_batch_begun_timestamp_seconds > 0) > (clamp_min(10 * rate(streamproof_batch_seconds_sum[1h])"
+                " / rate(streamproof_batch_seconds_count[1h]) > 0, $2m) or clamp_min(10 * last_over_time(streamproof_batch_seconds_sum[1d])"
+                " / last_over_time(streamproof_batch_seconds_count[1d]), $30m))"
+                " or (time() - (streamproof_batch_begun_timestamp_seconds > 0) > $30m unless last_over_time(streamproof_batch_seconds_count[1d]))"
             ),
             lasting="0m",
             severity=Severity.PAGE,
@@ -61,7 +63,7 @@ DURATION = Metric(
     readings={
         BatchCommitted: lambda event: [((event.query,), event.total_ms / 1_000)] if event.total_ms is not None else [],
     },
-    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_batch_seconds_bucket[10m])))",
+    shown="histogram_quantile(0.95, rate(streamproof_batch_seconds_bucket[10m]))",
 )
 PHASES = Metric(
     name="phase_seconds_total",
@@ -80,7 +82,7 @@ PHASES = Metric(
             ((event.query, phase), milliseconds / 1_000) for phase, milliseconds in event.phases_ms.items()
         ],
     },
-    shown="sum by (job_name, query, phase) (rate(streamproof_phase_seconds_total[10m]))",
+    shown="rate(streamproof_phase_seconds_total[10m])",
 )
 INPUT = Metric(
     name="input_records_total",
@@ -94,6 +96,7 @@ INPUT = Metric(
     readings={BatchCommitted: lambda event: [((event.query,), event.counts.get("input", 0))]},
     shown="rate(streamproof_input_records_total[5m])",
 )
+_STANDS = "changes(streamproof_watermark_timestamp_seconds[{0}]) == 0 and changes(streamproof_input_records_total[{0}]) >= 3"
 WATERMARK = Metric(
     name="watermark_timestamp_seconds",
     kind=Kind.GAUGE,
@@ -111,13 +114,11 @@ WATERMARK = Metric(
     alerts=(
         Alert(
             name="StreamproofWatermarkStands",
-            when=(
-                "changes(streamproof_watermark_timestamp_seconds[15m]) == 0 and on (job_name, query) "
-                "rate(streamproof_input_records_total[15m]) > 0 and on (job_name, query) min_over_time(streamproof_query_up[15m]) == 1"
-            ),
+            # By batches, not by minutes: the more time lies between two of them, the further the rule looks back.
+            when=f"({' or '.join(map(_STANDS.format, ('15m', '1h', '6h', '1d')))}) and min_over_time(streamproof_query_up[15m]) == 1",
             lasting="5m",
             severity=Severity.TICKET,
-            says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} stands for 15 minutes, and records come.",
+            says="{{ $labels.job_name }}: the watermark of {{ $labels.query }} stands, and batches with records come.",
             todo="Nothing that waits for it comes out. One of several sources is quiet (set idle_after), or event times do not go on.",
         ),
     ),

@@ -16,13 +16,13 @@ CONSUMER_LAG = Metric(
         BatchCommitted: lambda event: [((event.query, lag.source, lag.topic, str(lag.partition)), lag.lag) for lag in event.lag],
     },
     while_running=True,
-    shown="sum by (job_name, query, topic) (streamproof_consumer_lag_records)",
+    shown="sum without (source, partition) (streamproof_consumer_lag_records)",
     alerts=(
         Alert(
             name="StreamproofFallsBack",
             when=(
-                "sum by (job_name, query, topic) (deriv(streamproof_consumer_lag_records[15m])) > 0 and on (job_name, query, topic) "
-                "sum by (job_name, query, topic) (streamproof_consumer_lag_records) > on (job_name, query) group_left "
+                "sum without (source, partition) (deriv(streamproof_consumer_lag_records[15m])) > 0 and "
+                "sum without (source, partition) (streamproof_consumer_lag_records) > ignoring (topic) group_left () "
                 "$5m * rate(streamproof_input_records_total[15m])"
             ),
             lasting="10m",

@@ -13,7 +13,7 @@ ROWS = Metric(
     bad="It stands while input comes.",
     todo="See what waits for the output, and whether the watermark goes on.",
     readings={BatchPublished: lambda event: [((event.query, event.output), event.rows)]},
-    shown="sum by (job_name, query, output) (rate(streamproof_rows_published_total[5m]))",
+    shown="rate(streamproof_rows_published_total[5m])",
 )
 PUBLISH = Metric(
     name="publish_seconds",
@@ -24,7 +24,7 @@ PUBLISH = Metric(
     bad="It takes most of a batch.",
     todo="The store is slow: look there.",
     readings={BatchPublished: lambda event: [((event.query, event.output), event.seconds)]},
-    shown="histogram_quantile(0.95, sum by (job_name, query, output, le) (rate(streamproof_publish_seconds_bucket[10m])))",
+    shown="histogram_quantile(0.95, rate(streamproof_publish_seconds_bucket[10m]))",
 )
 WAITING = Metric(
     name="waiting_batches",

@@ -40,13 +40,29 @@ STARTED = Metric(
     alerts=(
         Alert(
             name="StreamproofRestarts",
-            when="changes(streamproof_query_started_timestamp_seconds[15m]) > 2",
+            # In an hour, since whoever starts a job may wait for five minutes in between. A job without an interval is started by a timer again and
+            # again, and ends well: of such a job only the starts count that find a batch unfinished.
+            when=(
+                "(changes(streamproof_query_started_timestamp_seconds[1h]) + 1 > 3"
+                " and last_over_time(streamproof_trigger_interval_seconds[1h]) >= 0)"
+                " or changes(streamproof_batch_resumed_timestamp_seconds[1h]) + 1 > 2"
+            ),
             lasting="0m",
             severity=Severity.PAGE,
-            says="{{ $labels.job_name }}: query {{ $labels.query }} was started {{ $value }} times in 15 minutes.",
+            says="{{ $labels.job_name }}: query {{ $labels.query }} is started again and again, {{ $value }} times within an hour.",
             todo="Look at the error that ends it each time. Nothing is lost: what was not committed is done again.",
         ),
     ),
+)
+RESUMED = Metric(
+    name="batch_resumed_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY,),
+    means="When this run of a query began, if the run before had left a batch unfinished; absent if it had not.",
+    bad="It changes again and again: the job dies in a batch each time.",
+    todo="As with query_started_timestamp_seconds.",
+    readings={QueryStarted: lambda event: [((event.query,), NOW)] if event.resumes else []},
 )
 NOTES = Metric(
     name="notes_total",
@@ -123,10 +139,12 @@ HEARD = Metric(
         Alert(
             name="StreamproofSilent",
             # Ten times what lay between two words so far, and ten minutes at least; half an hour where there were not yet two.
+            # Whatever was said so far, twice the interval of the trigger at least.
             when=(
-                "time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
+                "(time() - streamproof_last_heard_timestamp_seconds > clamp_min(10 * streamproof_heard_interval_seconds_sum"
                 " / streamproof_heard_interval_seconds_count, $10m)"
-                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0)"
+                " or (time() - streamproof_last_heard_timestamp_seconds > $30m unless streamproof_heard_interval_seconds_count > 0))"
+                " unless time() - streamproof_last_heard_timestamp_seconds <= 2 * streamproof_trigger_interval_seconds"
             ),
             lasting="0m",
             severity=Severity.PAGE,
@@ -147,6 +165,20 @@ INTERVAL = Metric(
     readings={
         WatchedHeard: lambda event: [((event.query,), event.since_before)] if event.since_before is not None else [],
     },
-    shown="histogram_quantile(0.95, sum by (job_name, query, le) (rate(streamproof_heard_interval_seconds_bucket[10m])))",
+    shown="histogram_quantile(0.95, rate(streamproof_heard_interval_seconds_bucket[10m]))",
 )
-METRICS = (UP, STARTED, DIED, LAST_FAILURE, HEARD, INTERVAL, NOTES)
+TRIGGER = Metric(
+    name="trigger_interval_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds",
+    labels=(QUERY,),
+    means="The interval of a query's trigger: such a query should run for ever. Absent with the trigger available-now, and where Spark does not tell it.",
+    bad="It is longer than readers want to wait.",
+    todo="Give the query another trigger.",
+    plain=True,
+    readings={
+        QueryStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
+        WatchedStarted: lambda event: [((event.query,), event.trigger_seconds)] if event.trigger_seconds is not None else [],
+    },
+)
+METRICS = (UP, STARTED, RESUMED, DIED, LAST_FAILURE, HEARD, INTERVAL, TRIGGER, NOTES)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from streamproof.observe.metric import QUERY, Alert, Kind, Metric, Reading, Severity
+from streamproof.observe.metric import NOW, QUERY, Alert, Kind, Metric, Reading, Severity
 from streamproof.runtime.watching.events import BatchCommitted, HotKey, RuleRejected, TableRead, TableStays
 
 _OPERATOR = (QUERY, "operator")
@@ -19,6 +19,11 @@ def _of(field: str) -> Callable[[Any], Iterable[Reading]]:
                 yield (event.query, f"{place} {state.operator}"), value
 
     return readings
+
+
+def _when_dropped(event: BatchCommitted) -> Iterable[Reading]:
+    """The moment, of each operator that has dropped rows in this batch."""
+    return [(labels, NOW) for labels, rows in _of("dropped")(event) if rows > 0]
 
 
 ROWS = Metric(
@@ -109,13 +114,21 @@ DROPPED = Metric(
     plain=True,
     readings={BatchCommitted: _of("dropped")},
     shown="rate(streamproof_state_dropped_rows_total[5m])",
+)
+DROPPED_AT = Metric(
+    name="state_rows_dropped_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=_OPERATOR,
+    means="When a batch of a plain PySpark job was last over in which Spark had dropped late rows; absent where it dropped none.",
+    bad="It is there, and not long ago: the dropped rows are in no output.",
+    todo="As with state_dropped_rows_total.",
+    plain=True,
+    readings={BatchCommitted: _when_dropped},  # as of watermark_leapt_timestamp_seconds
     alerts=(
         Alert(
             name="StreamproofLateRowsDropped",
-            when=(
-                "increase(streamproof_state_dropped_rows_total[15m]) > 0"
-                " or (streamproof_state_dropped_rows_total > 0 unless streamproof_state_dropped_rows_total offset 15m)"
-            ),
+            when="time() - last_over_time(streamproof_state_rows_dropped_timestamp_seconds[15m]) < $15m",
             lasting="0m",
             severity=Severity.TICKET,
             says="{{ $labels.job_name }}: Spark has dropped late rows at {{ $labels.operator }} of {{ $labels.query }}; they are in no output.",
@@ -156,10 +169,20 @@ TABLE_STAYS = Metric(
         TableRead: lambda event: [((event.query, event.table), 0)],  # Prometheus sees no increase in a series that begins with 1
         TableStays: lambda event: [((event.query, event.table), 1)],
     },
+)
+TABLE_FAILED = Metric(
+    name="table_read_failed_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit="seconds since 1970",
+    labels=(QUERY, "table"),
+    means="When a table was last due and could not be read; absent where all reads went well.",
+    bad="It is there, and not long ago: records are looked up in what the table was.",
+    todo="As with table_reads_failed_total.",
+    readings={TableStays: lambda event: [((event.query, event.table), NOW)]},  # as of watermark_leapt_timestamp_seconds
     alerts=(
         Alert(
             name="StreamproofTableStays",
-            when="increase(streamproof_table_reads_failed_total[30m]) > 0",
+            when="time() - last_over_time(streamproof_table_read_failed_timestamp_seconds[30m]) < $30m",
             lasting="0m",
             severity=Severity.TICKET,
             says="{{ $labels.job_name }}: the table {{ $labels.table }} could not be read; records are looked up in its former version.",
@@ -177,4 +200,4 @@ RULES = Metric(
     todo="The event rule-rejected has the name of the rule and why.",
     readings={RuleRejected: lambda event: [((event.query, event.table), 1)]},
 )
-METRICS = (ROWS, MEMORY, DISK, UPDATED, REMOVED, DROPPED, HOT, TABLE_READ, TABLE_STAYS, RULES)
+METRICS = (ROWS, MEMORY, DISK, UPDATED, REMOVED, DROPPED, DROPPED_AT, HOT, TABLE_READ, TABLE_STAYS, TABLE_FAILED, RULES)

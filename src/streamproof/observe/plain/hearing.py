@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from streamproof import _jvm
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
@@ -46,7 +47,9 @@ class Hearing:
     def __init__(self, spark: "SparkSession", emitter: Emitter) -> None:
         self._spark, self._emitter = spark, emitter
         self.notes: list[CodedNote] = []
-        self._known = Watched(counts_rows=lambda: _counts_rows(spark))
+        self._known = Watched(
+            counts_rows=lambda: _counts_rows(spark), trigger_seconds=lambda identity: _trigger_seconds(spark, identity)
+        )
         self._waiting: queue.Queue[Told | None] = queue.Queue(MOST_WAITING)
         self._thread = threading.Thread(target=self._work, name="streamproof-watch", daemon=True)
         self._listener: StreamingQueryListener | None = None
@@ -125,6 +128,15 @@ def _listener(known: Watched, put: Callable[[Told], None]) -> "StreamingQueryLis
             put(lambda: known.ended(str(event.id), str(event.runId), event.exception, event.errorClassOnException))
 
     return Listener()
+
+
+def _trigger_seconds(spark: "SparkSession", identity: str) -> float | None:
+    """The interval of a query's trigger, asked when it is first heard of; None where it has none, or has ended by now."""
+    try:
+        query = spark.streams.get(identity)
+        return None if query is None else _jvm.trigger_seconds(query)
+    except Exception:  # noqa: BLE001 -- Spark promises none of this: without the interval, silence is judged by what Spark has said so far
+        return None
 
 
 def _counts_rows(spark: "SparkSession") -> bool:

@@ -44,6 +44,10 @@ def _least(points: Sequence[Point], *_: object) -> float:
     return min(value for _, value in points)
 
 
+def _newest(points: Sequence[Point], *_: object) -> float:
+    return points[-1][1]
+
+
 def _line(points: Sequence[Point], origin: float) -> tuple[float, float]:
     """Slope and height at `origin` of the straight line that lies nearest to the points."""
     times, values = [at - origin for at, _ in points], [value for _, value in points]
@@ -70,6 +74,7 @@ OVER_RANGE: Mapping[str, OverRange] = {
     "changes": _changes,
     "deriv": _deriv,
     "increase": _increase,
+    "last_over_time": _newest,
     "min_over_time": _least,
     "predict_linear": _predict_linear,
     "rate": _rate,

@@ -94,11 +94,12 @@ class Moment:
 
     @value.register
     def _(self, said: read.AggregateExpr) -> Value:
-        if str(said.op) != "sum" or said.modifier is None or str(said.modifier.type) != "AggModifierType.By":
-            raise _lacks(f"{said.op}, but by labels")
+        if str(said.op) != "sum" or said.modifier is None:
+            raise _lacks(f"{said.op}, but by labels or without them")
+        names, by = set(said.modifier.labels), str(said.modifier.type) == "AggModifierType.By"
         found: Vector = {}
         for labels, value in self._vector(said.expr).items():
-            group = _only(labels, said.modifier.labels)
+            group = tuple(label for label in labels if (label[0] in names) is by)
             found[group] = found.get(group, 0.0) + value
         return found
 
@@ -153,9 +154,9 @@ def _selects(said: Any, labels: Labels) -> bool:
     return True
 
 
-def _only(labels: Labels, names: list[str] | None) -> Labels:
-    """The labels of these names; all of them where none are said."""
-    return labels if names is None else tuple(label for label in labels if label[0] in names)
+def _only(labels: Labels, names: list[str]) -> Labels:
+    """The labels of these names."""
+    return tuple(label for label in labels if label[0] in names)
 
 
 def _matched_by(said: Any) -> Callable[[Labels], Labels]:

@@ -63,11 +63,21 @@ def launch(valid: Validated, recovered: Recovered, planned: Planned) -> RunningQ
     outputs = {name: query.places[name].where for name in sinks}
     first = max(journal.logs.batches("commits"), default=-1) + 1
     counts = _counted_before(journal.manifests, first)
-    valid.events.emit(QueryStarted(query.name, planned.identity.run, query.checkpoint, outputs, first, counts))
+    interval = None if valid.start.one_batch else query.config.trigger.interval
+    started = QueryStarted(
+        query.name,
+        planned.identity.run,
+        query.checkpoint,
+        outputs,
+        first,
+        counts,
+        trigger_seconds=None if interval is None else interval.total_seconds(),
+        resumes=max(journal.logs.batches("offsets"), default=-1) >= first,
+    )
+    valid.events.emit(started)
     stream = _started(valid, planned, protocol)
     protocol.follow(stream)
-    for_ever = query.config.trigger.interval is not None and not valid.start.one_batch
-    return RunningQuery(query.name, stream, protocol, valid.advise, for_ever)
+    return RunningQuery(query.name, stream, protocol, valid.advise, for_ever=interval is not None)
 
 
 def _counted_before(manifests: ManifestStore, first: int) -> dict[str, int]:

@@ -59,7 +59,11 @@ class QueryStarting(RunEvent):
 
 @dataclass(frozen=True)
 class QueryStarted(RunEvent):
-    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it."""
+    """A query runs, by the id `run`: where the rows of each output go, the first batch of this run, and the account of those before it.
+
+    `trigger_seconds` is the interval of its trigger; None where the query ends once it has read everything. `resumes` says whether the
+    run before has left a batch unfinished, which is done again.
+    """
 
     kind: ClassVar[str] = "query-started"
     query: str
@@ -68,6 +72,8 @@ class QueryStarted(RunEvent):
     outputs: Mapping[str, str]
     batch: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    trigger_seconds: float | None = None
+    resumes: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,13 @@ class Watched:
         Whether Spark counts the rows of a state, asked at each batch: a state store that does not count says 0.
     clock
         Seconds that never go back.
+    trigger_seconds
+        By the id of a query that runs, the interval of its trigger; None where there is none.
     """
 
     counts_rows: Callable[[], bool] = lambda: True
     clock: Callable[[], float] = monotonic_seconds
+    trigger_seconds: Callable[[str], float | None] = lambda _: None
     _runs: dict[str, _Run] = field(default_factory=dict)
     _said: set[str] = field(default_factory=set)
     _ended: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_ENDED))
@@ -66,7 +69,7 @@ class Watched:
             return
         query = self._called(identity, name)
         self._runs[run] = _Run(query, identity)
-        yield WatchedStarted(query, run, identity)
+        yield WatchedStarted(query, run, identity, self.trigger_seconds(identity))
         if not name and identity not in self._said:
             self._said.add(identity)
             said = f'A query has no name, and is shown as {query}, by its id. Name it: .writeStream.queryName("clicks").'

@@ -17,12 +17,15 @@ class WatchedStarted(RunEvent):
         Its name; without one the first eight characters of its id.
     run, id
         Spark's ids of this start, and of the query whenever it runs on this checkpoint.
+    trigger_seconds
+        From one trigger to the next; None where the trigger has no interval, or where Spark does not tell it.
     """
 
     kind: ClassVar[str] = "watched-started"
     query: str
     run: str
     id: str
+    trigger_seconds: float | None = None
 
 
 @dataclass(frozen=True)
