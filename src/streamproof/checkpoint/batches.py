@@ -16,6 +16,7 @@ from streamproof.checkpoint.logs import (
     parse_initial_positions,
     parse_offsets,
     positions_in,
+    require_entry,
     source_entries,
     state_ids,
 )
@@ -166,7 +167,7 @@ def read_logs(checkpoint: Path) -> Logs:
     files: dict[int, Mapping[int, tuple[SourceFile, ...]]] = {}
     begins: dict[int, Mapping[str, int]] = {}
     for name in list_names(checkpoint / SOURCES):
-        if not name.isdigit():
+        if not name.isdigit() or _is_of_another(planned, int(name)):
             continue
         texts = _texts(checkpoint / SOURCES / name)
         where = f"{SOURCES}/{name}"
@@ -177,6 +178,12 @@ def read_logs(checkpoint: Path) -> Logs:
             continue
         files[int(name)] = _entries(texts, where, torn)
     return Logs(planned, committed, files, begins, torn)
+
+
+def _is_of_another(planned: Mapping[int, OffsetLog], source: int) -> bool:
+    """Whether a source is none that is known: what it writes into its folder says nothing here."""
+    kinds = {read_to(log.sources[source]).kind for log in planned.values() if source < len(log.sources)} - {NONE_YET}
+    return kinds == {OTHER}
 
 
 def _log(checkpoint: Path, kind: str, parse: Callable[[str, str], T], torn: dict[str, str]) -> dict[int, T]:
@@ -194,7 +201,9 @@ def _entries(texts: Mapping[str, str], where: str, torn: dict[str, str]) -> Mapp
     found: dict[int, tuple[SourceFile, ...]] = {}
     for name in sorted(texts, key=lambda one: log_number(one) or 0):
         try:
-            found.update(source_entries({name: texts[name]}, where=where))
+            entries = source_entries({name: texts[name]}, where=where)
+            require_entry(name, entries, where=where)
+            found.update(entries)
         except TornCheckpoint as problem:
             torn[f"{where}/{name}"] = problem.message
     return found

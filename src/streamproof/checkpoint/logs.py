@@ -5,7 +5,7 @@ The runtime reads the texts through Hadoop's file systems, the proofs from local
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -223,12 +223,37 @@ def files_of_batch(entries: Mapping[int, tuple[SourceFile, ...]], previous_offse
     return tuple(file.path for number in range(previous_offset + 1, offset + 1) for file in entries.get(number, ()))
 
 
+def require_entry(name: str, entries: Mapping[int, tuple[SourceFile, ...]], *, where: str = "sources") -> None:
+    """TornCheckpoint if a file of a source's log names no file of an entry that it stands for: Spark writes no entry without one.
+
+    Parameters
+    ----------
+    name
+        That of the file: "3" stands for entry 3, "9.compact" for all up to 9.
+    entries
+        What the file names, by entry.
+    """
+    number = log_number(name)
+    if number is None:
+        return
+    for entry in range(0 if name.endswith(COMPACT) else number, number + 1):
+        if not entries.get(entry):
+            raise TornCheckpoint(f"{where}/{name} names no file of entry {entry}.", required=_WHOLE)
+
+
+def compact_interval(compact: Collection[int]) -> int:
+    """Of how many entries Spark makes a compact file, as far as the numbers of those that are there say it; else 10, its default."""
+    return min(_INTERVAL, min(compact, default=_INTERVAL) + 1)
+
+
 def log_number(name: str) -> int | None:
     """The number in a log file's name, "3" or "9.compact"; None for anything else."""
     number = name.removesuffix(COMPACT)
     return int(number) if number.isascii() and number.isdigit() else None
 
 
+_INTERVAL = 10
+"""Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
 _VERSION = re.compile(r"v\d+")
 _WHOLE = "Every file of a checkpoint must be whole."
 

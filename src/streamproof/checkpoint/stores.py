@@ -3,7 +3,7 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -108,8 +108,7 @@ class Store:
         total = 0
         for file in needed.files:
             total += file.size
-            if file.kind == "zip":
-                total += sum(table["sizeBytes"] for table in (snapshot_of(file.path) or {}).get("sstFiles", ()))
+            total += sum(tables_of(file).values())
         return total
 
     def rows_of(self, needed: Needed) -> int | None:
@@ -157,7 +156,22 @@ def snapshot_of(path: Path) -> dict[str, Any] | None:
             found = json.loads(archive.read("metadata").decode("utf-8").partition("\n")[2])
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and all(map(_is_table, _tables(found))) else None
+
+
+def tables_of(file: StateFile) -> Mapping[str, int]:
+    """The table files that a snapshot of RocksDB names, with their bytes; none of another file, nor of one that is torn."""
+    found = snapshot_of(file.path) if file.kind == "zip" else None
+    return {table["dfsSstFileName"]: table["sizeBytes"] for table in _tables(found or {})}
+
+
+def _tables(snapshot: Mapping[str, Any]) -> Sequence[Any]:
+    tables = snapshot.get("sstFiles", ())
+    return tables if isinstance(tables, list | tuple) else (None,)
+
+
+def _is_table(table: Any) -> bool:
+    return isinstance(table, dict) and isinstance(table.get("dfsSstFileName"), str) and isinstance(table.get("sizeBytes"), int)
 
 
 def read_operators(checkpoint: Path) -> list[Operator]:

@@ -19,7 +19,7 @@ from streamproof.checkpoint.stores import StateFile, Store
 from streamproof.checkpoint.verify.sound import Verified, verify
 from streamproof.core.clock import now_utc
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
-from streamproof.savepoints.copying import MANIFESTS, Copy, done_again
+from streamproof.savepoints.copying import MANIFESTS, Copy, done_again, harmed_files
 from streamproof.savepoints.damage import damage_of_point
 from streamproof.savepoints.in_folder import InFolder
 from streamproof.savepoints.place import Amount, Place
@@ -168,8 +168,8 @@ def _point(
             made,
             batch,
             done_again(found, seen, batch),
+            harmed_files(seen),
             former=None if former is None else place.shared(former),
-            harmed=frozenset(problem.path for problem in seen.problems),
             say=say,
         )
         copy.make()
@@ -234,17 +234,11 @@ class _Point(Copy):
     ----------
     former
         The point before: a file that it has with the same bytes is linked.
-    harmed
-        Files of the checkpoint that are damaged, and stay away.
     """
 
     former: Path | None = None
-    harmed: frozenset[str] = frozenset()
     say: Callable[[str], None] = lambda _: None
     written: _Written = field(default_factory=_Written)
-
-    def wants(self, name: str) -> bool:
-        return name not in self.harmed
 
     def put(self, source: Path, target: Path) -> None:
         self.written.looked_at += 1
@@ -266,7 +260,7 @@ class _Point(Copy):
         ids = ids_of(self.found.logs, store, stores_of(operator, store.partition))
         newest, before = store.needed(self.batch + 1, ids), store.needed(self.batch, ids)
         files = {file.path: file for file in (*newest.files, *(() if before.missing else before.files))}
-        return [file for file in files.values() if str(file.path.relative_to(self.found.path)) not in self.harmed]
+        return self.whole(files.values())
 
     def ahead(self) -> Sequence[int]:
         return ()  # they lie beside the points, and grow with each batch

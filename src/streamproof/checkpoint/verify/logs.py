@@ -3,9 +3,8 @@
 from itertools import pairwise
 
 from streamproof.checkpoint.batches import FILES, TOPICS, Batch
-from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, list_names, read_text
+from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, list_names, read_text
 from streamproof.checkpoint.inspection import Inspection
-from streamproof.checkpoint.logs import COMPACT
 from streamproof.checkpoint.own import FOLDER
 from streamproof.checkpoint.verify.finding import Harm, Look
 
@@ -124,43 +123,6 @@ def _goes_back(before: Batch, after: Batch) -> str:
                 where = f" of {back[0]}" if one.kind == TOPICS else f" of source {source}"
                 return f"has read less{where}"
     return ""
-
-
-def look_at_sources(look: Look) -> None:
-    """The logs of file sources: torn entries, and entries that a batch stands on and that are not there."""
-    found = look.found
-    for source in list_names(found.path / SOURCES):
-        for name in list_names(found.path / SOURCES / source):
-            path = f"{SOURCES}/{source}/{name}"
-            entry_name = name.removesuffix(COMPACT)
-            if not entry_name.isdigit():
-                continue
-            damage = look.damage(found.path / path)
-            if path in found.logs.torn or damage is not None:
-                says = f"{path} {damage or 'is cut short or damaged'}."
-                look.add(Harm.TORN, path, says, _OF_SOURCE, _batches_after(found, int(source), int(entry_name)))
-    for number, entries in found.logs.files.items():
-        ends = [
-            batch.sources[number].positions["log"]
-            for batch in found.batches
-            if len(batch.sources) > number and batch.sources[number].kind == FILES
-        ]
-        for entry in range(min(entries, default=0), max(ends, default=-1) + 1):
-            path = f"{SOURCES}/{number}/{entry}"
-            if entry not in entries and path not in found.logs.torn:
-                look.add(Harm.MISSING, path, f"{path} is not there.", _OF_SOURCE, _batches_after(found, number, entry))
-
-
-_OF_SOURCE = "It names files that were read: a start would read them once more, or not know what a batch has read."
-
-
-def _batches_after(found: Inspection, source: int, entry: int) -> set[int]:
-    """The batches that have read up to an entry of a source's log, or beyond it."""
-    return {
-        batch.number
-        for batch in found.batches
-        if source < len(batch.sources) and batch.sources[source].positions.get("log", -1) >= entry
-    }
 
 
 def look_at_manifests(look: Look) -> None:

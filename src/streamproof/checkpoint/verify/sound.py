@@ -7,7 +7,8 @@ from typing import Any
 from streamproof.checkpoint.batches import FILES, NONE_YET, Batch
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.verify.finding import Look, Problem
-from streamproof.checkpoint.verify.logs import look_at_logs, look_at_manifests, look_at_metadata, look_at_order, look_at_sources
+from streamproof.checkpoint.verify.logs import look_at_logs, look_at_manifests, look_at_metadata, look_at_order
+from streamproof.checkpoint.verify.sources import look_at_sources
 from streamproof.checkpoint.verify.state import look_at_state
 
 

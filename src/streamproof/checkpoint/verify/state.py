@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from streamproof.checkpoint.folder import STATE
 from streamproof.checkpoint.inspection import PARTITIONS, STORES, Inspection, ids_of, stores_of
-from streamproof.checkpoint.stores import Operator, StateFile, Store, snapshot_of
+from streamproof.checkpoint.stores import Operator, StateFile, Store, tables_of
 from streamproof.checkpoint.verify.finding import Harm, Look
 
 _OF_STATE = "The state of these batches cannot be loaded: windows, keys or rows that wait would be lost, and Spark stops."
@@ -93,8 +93,8 @@ def _version(look: Look, store: Store, batch: int, ids: Mapping[int, str]) -> No
         if damage is not None:
             look.of_state(Harm.TORN, path, f"{path} {damage}.", _OF_STATE, batch)
             continue
-        for table in (snapshot_of(file.path) or {}).get("sstFiles", ()) if file.kind == "zip" else ():
-            _table(look, store, table["dfsSstFileName"], table["sizeBytes"], file.path.name, batch)
+        for table, size in tables_of(file).items():
+            _table(look, store, table, size, file.path.name, batch)
 
 
 def _table(look: Look, store: Store, name: str, size: int, snapshot: str, batch: int) -> None:
