@@ -162,7 +162,7 @@ def read_logs(checkpoint: Path) -> Logs:
         If a file may not be read.
     """
     torn: dict[str, str] = {}
-    planned = _log(checkpoint, OFFSETS, lambda text, where: parse_offsets(text, where=where), torn)
+    planned = _log(checkpoint, OFFSETS, _offsets, torn)
     committed = _log(checkpoint, COMMITS, _commit, torn)
     files: dict[int, Mapping[int, tuple[SourceFile, ...]]] = {}
     begins: dict[int, Mapping[str, int]] = {}
@@ -217,8 +217,19 @@ def _whole(parse: Callable[[str, str], T], text: str, where: str, torn: dict[str
     return None
 
 
+def _offsets(text: str, where: str) -> OffsetLog:
+    found = parse_offsets(text, where=where)
+    if not found.sources:
+        raise TornCheckpoint(f"{where} is cut short: it names no source.")
+    return found
+
+
 def _commit(text: str, where: str) -> Commit:
-    return Commit(parse_commit(text, where=where), state_ids(text))
+    watermark, ids = parse_commit(text, where=where), state_ids(text)
+    for partitions in ids.values():
+        if not isinstance(partitions, list) or not all(isinstance(one, list) for one in partitions):
+            raise TornCheckpoint(f"{where} is damaged: it names no files of the state by their partitions.")
+    return Commit(watermark, ids)
 
 
 def _texts(folder: Path) -> dict[str, str]:

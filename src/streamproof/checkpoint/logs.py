@@ -51,7 +51,7 @@ class OffsetLog:
             return -1
         try:
             return int(json.loads(written)["logOffset"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise TornCheckpoint(f"The offset {written} of source {source} is not one of a file source.") from None
 
     def positions(self, source: int) -> dict[str, dict[int, int]] | None:
@@ -89,6 +89,9 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
     if not lines:
         raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
     metadata = _object(lines[0], where)
+    for line in lines[1:]:
+        if line.startswith(("{", "[")) and not _is_json(line):
+            raise TornCheckpoint(f"{where} is cut short or damaged: {line[:60]}", required=_WHOLE)
     try:
         return OffsetLog(
             watermark_ms=int(metadata["batchWatermarkMs"]),
@@ -96,7 +99,7 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
             sources=tuple(None if line == "-" else line for line in lines[1:]),
             settings={str(name): str(value) for name, value in metadata.get("conf", {}).items()},
         )
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise TornCheckpoint(f"{where} is not a whole offset log: {problem!r}.", required=_WHOLE) from None
 
 
@@ -116,9 +119,15 @@ def positions_in(written: str) -> dict[str, dict[int, int]] | None:
             return {RATE: {0: found}}
         if "logOffset" in found:
             return None
-        return {topic: {int(number): int(end) for number, end in ends.items()} for topic, ends in found.items()}
+        return {topic: {int(number): _whole_number(end) for number, end in ends.items()} for topic, ends in found.items()}
     except (ValueError, TypeError, AttributeError):
         raise TornCheckpoint(f"The offset {written} is neither one of files nor one of Kafka.", required=_WHOLE) from None
+
+
+def _whole_number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError
+    return value
 
 
 def is_initial_positions(text: str) -> bool:
@@ -156,7 +165,11 @@ def parse_commit(text: str, *, where: str = "a commit log") -> int:
     lines = _lines(text, ("v1", "v2", "v3"), where)
     if not lines:
         raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
-    return int(_object(lines[0], where).get("nextBatchWatermarkMs", 0))
+    watermark = _object(lines[0], where).get("nextBatchWatermarkMs", 0)
+    try:
+        return int(watermark)
+    except (TypeError, ValueError, OverflowError):
+        raise TornCheckpoint(f"{where} is damaged: its watermark is {str(watermark)[:60]}.", required=_WHOLE) from None
 
 
 def state_ids(commit: str | None) -> Mapping[str, Any]:
@@ -182,7 +195,7 @@ def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[So
     entries = [_object(line, where) for line in _lines(text, ("v1",), where)]
     try:
         return tuple(SourceFile(str(entry["path"]), int(entry["timestamp"]), int(entry["batchId"])) for entry in entries)
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
         raise TornCheckpoint(f"{where} is not a whole file source log: {problem!r}.", required=_WHOLE) from None
 
 
@@ -274,6 +287,14 @@ def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
             f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}."
         )
     return [line for line in rest.split("\n") if line.strip()]
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _object(line: str, where: str) -> dict[str, Any]:

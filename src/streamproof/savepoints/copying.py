@@ -22,12 +22,13 @@ MANIFESTS, PINNED = "manifests", "tables/_pinned"
 
 def done_again(found: Inspection, seen: Verified, batch: int) -> int | None:
     """The next batch, where its plan is whole, with all that it names: a start does it again over the same input, as it would after a crash."""
+    following = found.after(batch)
     harmed = any(
-        problem.batches is None or batch + 1 in problem.batches
+        problem.batches is None or following in problem.batches
         for problem in seen.problems
         if not problem.path.startswith((STATE, COMMITS))
     )
-    return batch + 1 if batch + 1 in found.logs.planned and not harmed else None
+    return following if following in found.logs.planned and not harmed else None
 
 
 def harmed_files(seen: Verified) -> frozenset[str]:

@@ -14,6 +14,9 @@ from streamproof.checkpoint.verify.finding import Harm, Look
 
 _OF_SOURCE = "It names files that were read: a start would read them once more, or not know what a batch has read."
 
+_AHEAD = 100
+"""So many entries are looked for above the newest that is there: a damaged offset may name any."""
+
 
 @dataclass(frozen=True)
 class _Whole:
@@ -56,6 +59,7 @@ def _look_at_source(look: Look, source: int) -> None:
     if source not in _of_files(found):
         return
     end = max(read.positions["log"] for batch in found.batches for read in batch.sources[source : source + 1] if read.kind == FILES)
+    end = min(end, max(names.values(), default=0) + _AHEAD)
     torn_compact = max((names[name] for name in torn if name.endswith(COMPACT)), default=-1)
     told = {names[name] for name in torn}
     missing = [entry for entry in range(end + 1) if not whole.names(entry) and entry > torn_compact and entry not in told]
