@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamproof.checkpoint.folder import STATE, list_names, read_text
 from streamproof.checkpoint.schemas import Schema, UnreadSchema, read_schemas
@@ -184,20 +184,42 @@ def _operator(folder: Path) -> Operator:
     unread: list[str] = []
     metadata = _metadata(folder, unread)
     stores = tuple(_stores(folder))
-    declared = metadata.get("stateStoreInfo") or [{}]
-    properties = _json(metadata.get("operatorPropertiesJson") or "{}")
-    variables = {one["stateName"]: one["stateVariableType"] for one in properties.get("stateVariables", ())}
+    said = _said(folder, metadata, unread)
     schemas = tuple(_schemas(folder, stores, unread))
     return Operator(
         int(folder.name),
-        str(metadata.get("operatorInfo", {}).get("operatorName", "")) or _told_by(stores, schemas),
-        declared[0].get("numPartitions"),
+        said.name or _told_by(stores, schemas),
+        said.partitions,
         stores,
-        variables,
-        str(properties.get("timeMode", "")),
+        said.variables,
+        said.time_mode,
         schemas,
         tuple(unread),
     )
+
+
+class _Said(NamedTuple):
+    """What the metadata of an operator say of it."""
+
+    name: str = ""
+    partitions: int | None = None
+    variables: Mapping[str, str] = {}
+    time_mode: str = ""
+
+
+def _said(folder: Path, metadata: Mapping[str, Any], unread: list[str]) -> _Said:
+    try:
+        declared = (metadata.get("stateStoreInfo") or [{}])[0].get("numPartitions")
+        properties = _json(metadata.get("operatorPropertiesJson") or "{}")
+        return _Said(
+            str(metadata.get("operatorInfo", {}).get("operatorName", "")),
+            None if declared is None else int(declared),
+            {str(one["stateName"]): str(one["stateVariableType"]) for one in properties.get("stateVariables", ())},
+            str(properties.get("timeMode", "")),
+        )
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as problem:
+        unread.append(f"The metadata of {STATE}/{folder.name} cannot be read, and name the operator: {problem!r}.")
+        return _Said()
 
 
 def _told_by(stores: Iterable[Store], schemas: Iterable[Schema]) -> str:

@@ -122,6 +122,7 @@ def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], No
         seen = verify(found)
         batch = _newest_sound(found, seen)
         former = next(reversed(place.points()), None)
+        _require_its_state(found, place, former)
         try:
             if former is not None and place.holds(former, found, batch):
                 return _done(found, seen, place, former, None, keep)
@@ -146,6 +147,21 @@ def _newest_sound(found: Inspection, seen: Verified) -> int:
         f"{found.path} has no sound point: {seen.problems[0].says if seen.problems else 'no batch has all that a start needs.'}",
         required="A backup is a copy that a start can go on from. Nothing was copied, and former backups are as they were.",
         remedy=f"streamproof inspect {found.path} --verify says what is damaged; streamproof restore puts a former backup in its place.",
+    )
+
+
+def _require_its_state(found: Inspection, place: Place, former: Point | None) -> None:
+    """ConfigurationError if the newest backup has the state of an operator that the checkpoint no longer has: no Spark removes one."""
+    lost = sorted(
+        (place.operators(former) if former is not None else frozenset()) - {str(one.number) for one in found.operators}, key=int
+    )
+    if former is None or not lost:
+        return
+    many = len(lost) > 1
+    raise ConfigurationError(
+        f"{found.path} has no state of operator{'s' if many else ''} {', '.join(lost)}, and the backup {former.name} has {'them' if many else 'it'}.",
+        required="The state of a job does not go away. Nothing was copied, and former backups are as they were.",
+        remedy="streamproof restore puts a former backup in its place. For a new job without this state name another place.",
     )
 
 

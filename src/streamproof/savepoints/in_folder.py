@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from streamproof.checkpoint.folder import list_names
+from streamproof.checkpoint.folder import STATE, list_names
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.errors import CheckpointError, ConfigurationError
 from streamproof.savepoints.copying import sync
@@ -85,6 +85,9 @@ class InFolder(Place):
     def size(self, point: Point) -> Amount:
         sizes = [path.stat().st_size for path in point.path.rglob("*") if path.is_file()]
         return Amount(len(sizes), sum(sizes))
+
+    def operators(self, point: Point) -> frozenset[str]:
+        return frozenset(name for name in list_names(point.path / STATE) if name.isdigit())
 
     def shared(self, point: Point) -> Path | None:
         return point.path

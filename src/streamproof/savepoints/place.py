@@ -64,6 +64,10 @@ class Place(ABC):
     def size(self, point: Point) -> Amount:
         """What a point has."""
 
+    @abstractmethod
+    def operators(self, point: Point) -> frozenset[str]:
+        """The numbers of the operators whose state a point has; none where it is damaged."""
+
     def shared(self, point: Point) -> Path | None:
         """The folder with the files of a point, where a new one may share them."""
         return None

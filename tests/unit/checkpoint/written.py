@@ -20,6 +20,13 @@ def copy_of(checkpoint: Path, folder: Path) -> Path:
     return Path(shutil.copytree(checkpoint, folder / checkpoint.name))
 
 
+def with_two_operators(folder: Path) -> Path:
+    """A copy of WINDOWS whose job has a second operator with state."""
+    copy = copy_of(WINDOWS, folder)
+    shutil.copytree(copy / "state" / "0", copy / "state" / "1")
+    return copy
+
+
 def contents(folder: Path) -> dict[str, tuple[int, str]]:
     """Every file below a folder, hidden ones too, with its time and a digest: to see that nothing was changed. A folder is there with its time alone."""
     return {

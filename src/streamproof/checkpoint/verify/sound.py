@@ -9,7 +9,7 @@ from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.verify.finding import Look, Problem
 from streamproof.checkpoint.verify.logs import look_at_lines, look_at_logs, look_at_manifests, look_at_metadata, look_at_order
 from streamproof.checkpoint.verify.sources import look_at_sources
-from streamproof.checkpoint.verify.state import look_at_state
+from streamproof.checkpoint.verify.state import look_at_state, may_have_lost_its_state
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,8 @@ def _unsure(found: Inspection) -> Iterator[str]:
             f"The logs leave out {len(found.left_out)} of the batches {min(found.left_out)} to {max(found.left_out)}, and there is no state. That is right "
             "with asyncProgressTrackingEnabled. Else these files are gone, and Spark may not start."
         )
+    if may_have_lost_its_state(found):
+        yield "Its watermark moves, and it has no state. That is right for a job without windows, deduplication, joins or other state. Else all state is gone."
 
 
 def cost_of(found: Inspection, back_to: int) -> Cost:
