@@ -95,6 +95,9 @@ class Logs:
         By source of Kafka or of the rate source where it began.
     torn
         By file, relative to the checkpoint, what is wrong with it.
+    shared
+        By source the folder below `sources` that has its log, where its number is another: a query that reads one stream twice, as in a union with
+        itself, has it twice in each offset log, and one folder.
     """
 
     planned: Mapping[int, OffsetLog]
@@ -102,6 +105,15 @@ class Logs:
     files: Mapping[int, Mapping[int, tuple[SourceFile, ...]]]
     begins: Mapping[int, Mapping[str, int]]
     torn: Mapping[str, str]
+    shared: Mapping[int, int] = field(default_factory=dict)
+
+    def folder(self, source: int) -> int:
+        """The number of the folder with the log of a source."""
+        return self.shared.get(source, source)
+
+    def source(self, folder: int) -> int:
+        """The first source whose log is in a folder."""
+        return next((source for source, other in self.shared.items() if other == folder), folder)
 
     @property
     def newest(self) -> int | None:
@@ -125,12 +137,12 @@ class Logs:
             begin = read_to(before.sources[source]) if before is not None and source < len(before.sources) else None
             if end.kind == FILES and (begin is not None or number == 0):
                 first = begin.positions.get("log", -1) + 1 if begin is not None else 0
-                entries = self.files.get(source, {})
+                entries = self.files.get(self.folder(source), {})
                 numbers = range(first, end.positions["log"] + 1)
                 if all(entry in entries for entry in numbers):
                     files[source] = sum(len(entries[entry]) for entry in numbers)
             if end.kind in (TOPICS, SECONDS):
-                start = begin.positions if begin is not None and begin.kind == end.kind else self.begins.get(source)
+                start = begin.positions if begin is not None and begin.kind == end.kind else self.begins.get(self.folder(source))
                 if start is not None and (begin is not None or number == 0) and end.kind == TOPICS:
                     records[source] = sum(position - start.get(place, 0) for place, position in end.positions.items())
         return Batch(number, log.timestamp_ms, log.watermark_ms, number in self.committed, sources, files, records)
@@ -164,10 +176,11 @@ def read_logs(checkpoint: Path) -> Logs:
     torn: dict[str, str] = {}
     planned = _log(checkpoint, OFFSETS, _offsets, torn)
     committed = _log(checkpoint, COMMITS, _commit, torn)
+    shared = _shared(planned, {int(name) for name in list_names(checkpoint / SOURCES) if name.isdigit()})
     files: dict[int, Mapping[int, tuple[SourceFile, ...]]] = {}
     begins: dict[int, Mapping[str, int]] = {}
     for name in list_names(checkpoint / SOURCES):
-        if not name.isdigit() or _is_of_another(planned, int(name)):
+        if not name.isdigit() or _is_of_another(planned, Logs({}, {}, {}, {}, {}, shared).source(int(name))):
             continue
         texts = _texts(checkpoint / SOURCES / name)
         where = f"{SOURCES}/{name}"
@@ -177,7 +190,21 @@ def read_logs(checkpoint: Path) -> Logs:
                 begins[int(name)] = begun
             continue
         files[int(name)] = _entries(texts, where, torn)
-    return Logs(planned, committed, files, begins, torn)
+    return Logs(planned, committed, files, begins, torn, shared)
+
+
+def _shared(planned: Mapping[int, OffsetLog], folders: set[int]) -> Mapping[int, int]:
+    """By source the folder of its log, where the folders that are there fit sources that are one stream: they are equal in every batch.
+
+    Empty where each source has its own, or where that explains not all that is missing.
+    """
+    logs = [log.sources for log in planned.values()]
+    columns = [*zip(*logs, strict=False)]
+    of_files = {source for source, ends in enumerate(columns) if any(read_to(end).positions.get("log", -1) >= 0 for end in ends)}
+    distinct = [*dict.fromkeys(columns)]
+    numbered = {source: distinct.index(ends) for source, ends in enumerate(columns)}
+    fits = {numbered[source] for source in of_files} <= folders and max(folders, default=-1) < len(distinct)
+    return numbered if folders and not of_files <= folders and fits else {}
 
 
 def _is_of_another(planned: Mapping[int, OffsetLog], source: int) -> bool:

@@ -282,7 +282,7 @@ def _source(number: int, read: ReadTo, logs: Logs) -> dict[str, Any]:
 
 def files_in(logs: Logs, source: int) -> int:
     """How many files a source's log names."""
-    return sum(len(files) for files in logs.files.get(source, {}).values())
+    return sum(len(files) for files in logs.files.get(logs.folder(source), {}).values())
 
 
 def _own(own: Own) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from streamproof.savepoints.copying import MANIFESTS, Copy, done_again, harmed_f
 from streamproof.savepoints.damage import damage_of_point
 from streamproof.savepoints.in_folder import InFolder
 from streamproof.savepoints.place import Amount, Place
-from streamproof.savepoints.points import Point
+from streamproof.savepoints.points import Point, kept_in
 
 _ATTEMPTS = 5
 """So often a checkpoint is copied anew that was written meanwhile: Spark removes old files, and a batch may end while it is looked at."""
@@ -122,7 +122,7 @@ def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], No
         seen = verify(found)
         batch = _newest_sound(found, seen)
         former = next(reversed(place.points()), None)
-        _require_its_state(found, place, former)
+        _require_kept(found, place, former)
         try:
             if former is not None and place.holds(former, found, batch):
                 return _done(found, seen, place, former, None, keep)
@@ -150,19 +150,17 @@ def _newest_sound(found: Inspection, seen: Verified) -> int:
     )
 
 
-def _require_its_state(found: Inspection, place: Place, former: Point | None) -> None:
-    """ConfigurationError if the newest backup has the state of an operator that the checkpoint no longer has: no Spark removes one."""
-    lost = sorted(
-        (place.operators(former) if former is not None else frozenset()) - {str(one.number) for one in found.operators}, key=int
-    )
-    if former is None or not lost:
+def _require_kept(found: Inspection, place: Place, former: Point | None) -> None:
+    """ConfigurationError if the newest backup has an operator or a source that the checkpoint no longer has: no Spark removes one."""
+    if former is None:
         return
-    many = len(lost) > 1
-    raise ConfigurationError(
-        f"{found.path} has no state of operator{'s' if many else ''} {', '.join(lost)}, and the backup {former.name} has {'them' if many else 'it'}.",
-        required="The state of a job does not go away. Nothing was copied, and former backups are as they were.",
-        remedy="streamproof restore puts a former backup in its place. For a new job without this state name another place.",
-    )
+    lost = sorted(place.kept(former) - kept_in(found.path))
+    if lost:
+        raise ConfigurationError(
+            f"{found.path} has no {', '.join(lost)}, and the backup {former.name} has.",
+            required="State and source logs of a job do not go away. Nothing was copied, and former backups are as they were.",
+            remedy="streamproof restore puts a former backup in its place. For a new job without them name another place.",
+        )
 
 
 def _behind(found: Inspection, seen: Verified, batch: int) -> tuple[str, ...]:

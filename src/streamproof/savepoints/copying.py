@@ -135,7 +135,7 @@ class Copy:
         """The file sources of which something is read: their logs must be there."""
         for number, source in enumerate(self.found.logs.planned[self.planned].sources):
             if read_to(source).positions.get("log", -1) >= 0:
-                yield str(number)
+                yield str(self.found.logs.folder(number))
 
     def _take_source(self, name: str) -> None:
         """The log of a source up to what is read; entries that only a later compact file still has are written anew, as Spark writes them.
@@ -171,7 +171,7 @@ class Copy:
         (self.to / SOURCES / name).mkdir(parents=True, exist_ok=True)
 
     def _end(self, source: int) -> int:
-        return self.found.logs.planned[self.planned].log_offset(source)
+        return self.found.logs.planned[self.planned].log_offset(self.found.logs.source(source))
 
     def _take_operator(self, operator: str) -> None:
         """The metadata of an operator and of its stores, word for word: paths in it stay those of the checkpoint whose place the copy takes."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-from streamproof.checkpoint.folder import STATE, list_names
+from streamproof.checkpoint.folder import list_names
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.errors import CheckpointError, ConfigurationError
 from streamproof.savepoints.copying import sync
@@ -18,6 +18,7 @@ from streamproof.savepoints.points import (
     PLANS,
     Point,
     keep_plan,
+    kept_in,
     logs_of,
     name_of,
     only_one,
@@ -86,8 +87,8 @@ class InFolder(Place):
         sizes = [path.stat().st_size for path in point.path.rglob("*") if path.is_file()]
         return Amount(len(sizes), sum(sizes))
 
-    def operators(self, point: Point) -> frozenset[str]:
-        return frozenset(name for name in list_names(point.path / STATE) if name.isdigit())
+    def kept(self, point: Point) -> frozenset[str]:
+        return kept_in(point.path)
 
     def shared(self, point: Point) -> Path | None:
         return point.path

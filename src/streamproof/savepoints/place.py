@@ -65,8 +65,8 @@ class Place(ABC):
         """What a point has."""
 
     @abstractmethod
-    def operators(self, point: Point) -> frozenset[str]:
-        """The numbers of the operators whose state a point has; none where it is damaged."""
+    def kept(self, point: Point) -> frozenset[str]:
+        """The folders of operators and of sources that a point has, as `state/0`; none where it is damaged."""
 
     def shared(self, point: Point) -> Path | None:
         """The folder with the files of a point, where a new one may share them."""

@@ -168,6 +168,60 @@ def test_one_source_of_two_is_gone(tmp_path):
     assert [(one.path, one.says) for one in verified(copy).problems] == [("sources/1", "The folder sources/1 is empty.")]
 
 
+def twice(checkpoint: Path, order: list[int]) -> Path:
+    """The query reads streams several times: Spark writes each of them into the offset log as often, and numbers the folders by the streams."""
+    for log in (checkpoint / "offsets").iterdir():
+        version, metadata, line = log.read_text().splitlines()
+        other = line.replace("}", " }")  # another stream that has read equally far has the same text; this one has not
+        log.write_text("\n".join([version, metadata, *(other if stream else line for stream in order)]))
+    if max(order):
+        shutil.copytree(checkpoint / "sources" / "0", checkpoint / "sources" / "1")
+    return checkpoint
+
+
+@pytest.mark.parametrize("order", [[0, 0], [0, 0, 1], [0, 1, 0]])
+def test_a_query_that_reads_one_stream_twice_has_one_folder_for_it(order, tmp_path):
+    """Seen with Spark 4.3: a union of a stream with itself."""
+    checkpoint = twice(files_checkpoint(tmp_path / "c", 14), order)
+
+    found = verified(checkpoint)
+
+    assert (found.problems, found.sound[-1], len(found.unsure)) == ((), 13, 1)
+    assert "a union with itself" in found.unsure[0]
+    copies = (back_up(checkpoint, tmp_path / "to").point.path, recover(inspect_checkpoint(checkpoint), 12).path)
+    for made in copies:
+        assert {path.name for path in (made / "sources").iterdir()} == {path.name for path in (checkpoint / "sources").iterdir()}
+        assert verified(made).is_sound
+
+
+def test_a_job_of_ours_reads_no_stream_twice(tmp_path):
+    checkpoint = twice(files_checkpoint(tmp_path / "c", 14), [0, 0])
+    (checkpoint / "_streamproof").mkdir()
+
+    found = verified(checkpoint)
+
+    assert (Harm.MISSING, "sources/1") in [(one.harm, one.path) for one in found.problems]
+    assert found.sound == ()
+
+
+def test_the_log_of_a_stream_that_is_read_twice_is_damaged(tmp_path):
+    checkpoint = twice(files_checkpoint(tmp_path / "c", 14), [0, 0])
+    (checkpoint / "sources" / "0" / "9.compact").unlink()
+
+    assert verified(checkpoint).sound == ()
+
+
+def test_no_backup_without_the_log_of_a_source_that_the_one_before_has(tmp_path):
+    """Two sources that have read equally far in each batch: no file tells whether they were one stream."""
+    copy = copy_of(JOIN, tmp_path)
+    back_up(copy, tmp_path / "to")
+    shutil.rmtree(copy / "sources" / "1")
+
+    assert verified(copy).unsure
+    with pytest.raises(ConfigurationError, match="has no sources/1, and the backup"):
+        back_up(copy, tmp_path / "to")
+
+
 # -- copies
 
 

@@ -487,5 +487,5 @@ def test_no_backup_without_the_state_that_the_one_before_has(disk, tmp_path):
     back_up(copy, place_at(URI))
     shutil.rmtree(copy / "state")
 
-    with pytest.raises(ConfigurationError, match=r"has no state of operator 0, and the backup .*-batch-4 has it"):
+    with pytest.raises(ConfigurationError, match=r"has no state/0, and the backup .*-batch-4 has\."):
         back_up(copy, place_at(URI))

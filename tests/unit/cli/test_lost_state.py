@@ -32,7 +32,7 @@ def test_no_backup_without_the_state_that_the_one_before_has(gone, streamproof, 
     result = streamproof("backup", copy.name, "--to", "to")
 
     assert result.code == 2
-    assert f"has no state of operator{'s 0, 1' if gone == 'state' else ' 1'}, and the backup {before.name} has" in result.err
+    assert f"has no {'state/0, state/1' if gone == 'state' else 'state/1'}, and the backup {before.name} has." in result.err
     assert [path.name for path in (tmp_path / "to").iterdir() if not path.name.startswith(".")] == [before.name]
 
 

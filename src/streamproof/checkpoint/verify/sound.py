@@ -120,6 +120,11 @@ def _unsure(found: Inspection) -> Iterator[str]:
             f"The logs leave out {len(found.left_out)} of the batches {min(found.left_out)} to {max(found.left_out)}, and there is no state. That is right "
             "with asyncProgressTrackingEnabled. Else these files are gone, and Spark may not start."
         )
+    if found.logs.shared and found.own is None:
+        yield (
+            "Sources of the query have read equally far in each batch, and some have no folder below sources. That is right for a query that reads one "
+            "stream twice, as in a union with itself. Else the logs of these sources are gone."
+        )
     if may_have_lost_its_state(found):
         yield "Its watermark moves, and it has no state. That is right for a job without windows, deduplication, joins or other state. Else all state is gone."
 

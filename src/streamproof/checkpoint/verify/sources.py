@@ -33,11 +33,15 @@ def look_at_sources(look: Look) -> None:
     """What is torn or missing of the logs of the sources, for each source that the offset logs name."""
     for source in sorted({int(name) for name in list_names(look.found.path / SOURCES) if name.isdigit()} | _of_files(look.found)):
         _look_at_source(look, source)
+    if look.found.own is not None:  # a job of ours reads no stream twice
+        for source in sorted(source for source, folder in look.found.logs.shared.items() if folder != source):
+            path = f"{SOURCES}/{source}"
+            look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_SOURCE, None)
 
 
 def _of_files(found: Inspection) -> set[int]:
-    """The sources that an offset log calls files."""
-    return {number for batch in found.batches for number, read in enumerate(batch.sources) if read.kind == FILES}
+    """The folders of the sources that an offset log calls files."""
+    return {found.logs.folder(number) for batch in found.batches for number, read in enumerate(batch.sources) if read.kind == FILES}
 
 
 def _look_at_source(look: Look, source: int) -> None:
@@ -58,7 +62,8 @@ def _look_at_source(look: Look, source: int) -> None:
         look.add(Harm.TORN, f"{folder}/{name}", f"{folder}/{name} {damage}.", _OF_SOURCE, batches)
     if source not in _of_files(found):
         return
-    end = max(read.positions["log"] for batch in found.batches for read in batch.sources[source : source + 1] if read.kind == FILES)
+    line = found.logs.source(source)
+    end = max(read.positions["log"] for batch in found.batches for read in batch.sources[line : line + 1] if read.kind == FILES)
     end = min(end, max(names.values(), default=0) + _AHEAD)
     torn_compact = max((names[name] for name in torn if name.endswith(COMPACT)), default=-1)
     told = {names[name] for name in torn}
@@ -88,8 +93,9 @@ def _look_at_missing(look: Look, source: int, missing: list[int], compact: list[
 
 def _batches_after(found: Inspection, source: int, entry: int) -> set[int]:
     """The batches that have read up to an entry of a source's log, or beyond it."""
+    line = found.logs.source(source)
     return {
         batch.number
         for batch in found.batches
-        if source < len(batch.sources) and batch.sources[source].positions.get("log", -1) >= entry
+        if line < len(batch.sources) and batch.sources[line].positions.get("log", -1) >= entry
     }
