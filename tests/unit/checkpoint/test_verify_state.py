@@ -100,6 +100,16 @@ def test_an_operator_below_another_is_gone(tmp_path):
     assert found.sound == ()
 
 
+def test_the_only_operator_is_gone(tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    shutil.rmtree(copy / "state" / "0")
+
+    found = verified(copy)
+
+    assert [(one.harm, one.path) for one in found.problems] == [(Harm.MISSING, "state/0")]
+    assert found.sound == ()
+
+
 @pytest.mark.parametrize(("gone", "missing"), [("state", ["state/0", "state/1"]), ("state/1", ["state/1"])])
 def test_a_job_of_ours_says_how_many_operators_keep_state(gone, missing, tmp_path):
     copy = without_ids(copy_of(SUMS, tmp_path))

@@ -40,6 +40,8 @@ def _operators(look: Look) -> None:
     newest = found.own.newest if found.own is not None else None
     said = newest.made_by.get("operators", _NO_STATE) if newest is not None else _NO_STATE
     count = 0 if said == _NO_STATE else len(said.split(", "))
+    if (found.path / STATE).is_dir():  # Spark makes it with the folder of an operator
+        count = max(count, 1)
     for number in sorted(set(range(max(count, max(there, default=-1) + 1))) - there):
         path = f"{STATE}/{number}"
         look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
