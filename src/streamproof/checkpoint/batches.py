@@ -16,6 +16,7 @@ from streamproof.checkpoint.logs import (
     parse_initial_positions,
     parse_offsets,
     positions_in,
+    require_entry,
     source_entries,
     state_ids,
 )
@@ -95,6 +96,9 @@ class Logs:
         By source of Kafka or of the rate source where it began.
     torn
         By file, relative to the checkpoint, what is wrong with it.
+    shared
+        By source the folder below `sources` that has its log, where its number is another: a query that reads one stream twice, as in a union with
+        itself, has it twice in each offset log, and one folder.
     """
 
     planned: Mapping[int, OffsetLog]
@@ -102,6 +106,15 @@ class Logs:
     files: Mapping[int, Mapping[int, tuple[SourceFile, ...]]]
     begins: Mapping[int, Mapping[str, int]]
     torn: Mapping[str, str]
+    shared: Mapping[int, int] = field(default_factory=dict)
+
+    def folder(self, source: int) -> int:
+        """The number of the folder with the log of a source."""
+        return self.shared.get(source, source)
+
+    def source(self, folder: int) -> int:
+        """The first source whose log is in a folder."""
+        return next((source for source, other in self.shared.items() if other == folder), folder)
 
     @property
     def newest(self) -> int | None:
@@ -125,18 +138,18 @@ class Logs:
             begin = self._read_to(before, source) if before is not None and source < len(before.sources) else None
             if end.kind == FILES and (begin is not None or number == 0):
                 first = begin.positions.get("log", -1) + 1 if begin is not None else 0
-                entries = self.files.get(source, {})
+                entries = self.files.get(self.folder(source), {})
                 numbers = range(first, end.positions["log"] + 1)
                 if all(entry in entries for entry in numbers):
                     files[source] = sum(len(entries[entry]) for entry in numbers)
             if end.kind == TOPICS:
-                start = begin.positions if begin is not None and begin.kind == TOPICS else self.begins.get(source, {})
+                start = begin.positions if begin is not None and begin.kind == TOPICS else self.begins.get(self.folder(source), {})
                 if end.positions.keys() <= start.keys() and (begin is not None or number == 0):
                     records[source] = sum(position - start[place] for place, position in end.positions.items())
         return Batch(number, log.timestamp_ms, log.watermark_ms, number in self.committed, sources, files, records)
 
     def _read_to(self, log: OffsetLog, source: int) -> ReadTo:
-        return read_to(log.sources[source], is_rate=self.begins.get(source) == _flat({RATE: {0: 0}}))
+        return read_to(log.sources[source], is_rate=self.begins.get(self.folder(source)) == _flat({RATE: {0: 0}}))
 
 
 def read_to(written: str | None, *, is_rate: bool = False) -> ReadTo:
@@ -171,12 +184,13 @@ def read_logs(checkpoint: Path) -> Logs:
         If a file may not be read.
     """
     torn: dict[str, str] = {}
-    planned = _log(checkpoint, OFFSETS, lambda text, where: parse_offsets(text, where=where), torn)
+    planned = _log(checkpoint, OFFSETS, _offsets, torn)
     committed = _log(checkpoint, COMMITS, _commit, torn)
+    shared = _shared(planned, {int(name) for name in list_names(checkpoint / SOURCES) if name.isdigit()})
     files: dict[int, Mapping[int, tuple[SourceFile, ...]]] = {}
     begins: dict[int, Mapping[str, int]] = {}
     for name in list_names(checkpoint / SOURCES):
-        if not name.isdigit():
+        if not name.isdigit() or _is_of_another(planned, Logs({}, {}, {}, {}, {}, shared).source(int(name))):
             continue
         texts = _texts(checkpoint / SOURCES / name)
         where = f"{SOURCES}/{name}"
@@ -186,7 +200,27 @@ def read_logs(checkpoint: Path) -> Logs:
                 begins[int(name)] = begun
             continue
         files[int(name)] = _entries(texts, where, torn)
-    return Logs(planned, committed, files, begins, torn)
+    return Logs(planned, committed, files, begins, torn, shared)
+
+
+def _shared(planned: Mapping[int, OffsetLog], folders: set[int]) -> Mapping[int, int]:
+    """By source the folder of its log, where the folders that are there fit sources that are one stream: they are equal in every batch.
+
+    Empty where each source has its own, or where that explains not all that is missing.
+    """
+    logs = [log.sources for log in planned.values()]
+    columns = [*zip(*logs, strict=False)]
+    of_files = {source for source, ends in enumerate(columns) if any(read_to(end).positions.get("log", -1) >= 0 for end in ends)}
+    distinct = [*dict.fromkeys(columns)]
+    numbered = {source: distinct.index(ends) for source, ends in enumerate(columns)}
+    fits = {numbered[source] for source in of_files} <= folders and max(folders, default=-1) < len(distinct)
+    return numbered if folders and not of_files <= folders and fits else {}
+
+
+def _is_of_another(planned: Mapping[int, OffsetLog], source: int) -> bool:
+    """Whether a source is none that is known: what it writes into its folder says nothing here."""
+    kinds = {read_to(log.sources[source], is_rate=True).kind for log in planned.values() if source < len(log.sources)} - {NONE_YET}
+    return kinds == {OTHER}
 
 
 def _log(checkpoint: Path, kind: str, parse: Callable[[str, str], T], torn: dict[str, str]) -> dict[int, T]:
@@ -204,7 +238,9 @@ def _entries(texts: Mapping[str, str], where: str, torn: dict[str, str]) -> Mapp
     found: dict[int, tuple[SourceFile, ...]] = {}
     for name in sorted(texts, key=lambda one: log_number(one) or 0):
         try:
-            found.update(source_entries({name: texts[name]}, where=where))
+            entries = source_entries({name: texts[name]}, where=where)
+            require_entry(name, entries, where=where)
+            found.update(entries)
         except TornCheckpoint as problem:
             torn[f"{where}/{name}"] = problem.message
     return found
@@ -218,8 +254,19 @@ def _whole(parse: Callable[[str, str], T], text: str, where: str, torn: dict[str
     return None
 
 
+def _offsets(text: str, where: str) -> OffsetLog:
+    found = parse_offsets(text, where=where)
+    if not found.sources:
+        raise TornCheckpoint(f"{where} is cut short: it names no source.")
+    return found
+
+
 def _commit(text: str, where: str) -> Commit:
-    return Commit(parse_commit(text, where=where), state_ids(text))
+    watermark, ids = parse_commit(text, where=where), state_ids(text)
+    for partitions in ids.values():
+        if not isinstance(partitions, list) or not all(isinstance(one, list) for one in partitions):
+            raise TornCheckpoint(f"{where} is damaged: it names no files of the state by their partitions.")
+    return Commit(watermark, ids)
 
 
 def _texts(folder: Path) -> dict[str, str]:

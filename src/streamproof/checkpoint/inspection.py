@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,31 @@ class Inspection:
         if named.isdigit():
             return int(named)
         return 2 if any(commit.state_ids for commit in self.logs.committed.values()) else 1
+
+    @cached_property
+    def left_out(self) -> frozenset[int]:
+        """Batches between others that are in neither log, of a job without state: Spark's asynchronous progress tracking writes only some.
+
+        Such a job goes on from the newest offset log, and reads on from the one before it that is there (`before`).
+        """
+        if self.own is not None or self.operators or any(commit.state_ids for commit in self.logs.committed.values()):
+            return frozenset()
+        there = {int(name) for kind in (OFFSETS, COMMITS) for name in list_names(self.path / kind) if name.isdigit()}
+        return frozenset(range(min(there, default=0), max(there, default=0))) - there
+
+    def before(self, batch: int) -> int | None:
+        """The batch where another one begins to read; None where its offset log is not there, and of the first batch."""
+        number = batch - 1
+        while number in self.left_out:
+            number -= 1
+        return number if number in self.logs.planned else None
+
+    def after(self, batch: int) -> int:
+        """The next batch that is in the logs, or would be."""
+        number = batch + 1
+        while number in self.left_out:
+            number += 1
+        return number
 
     def operator(self, number: int) -> Operator | None:
         """The operator with a number; None where there is none."""
@@ -256,7 +282,7 @@ def _source(number: int, read: ReadTo, logs: Logs) -> dict[str, Any]:
 
 def files_in(logs: Logs, source: int) -> int:
     """How many files a source's log names."""
-    return sum(len(files) for files in logs.files.get(source, {}).values())
+    return sum(len(files) for files in logs.files.get(logs.folder(source), {}).values())
 
 
 def _own(own: Own) -> dict[str, Any]:

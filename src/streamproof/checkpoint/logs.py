@@ -5,7 +5,7 @@ The runtime reads the texts through Hadoop's file systems, the proofs from local
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ class OffsetLog:
             return -1
         try:
             return int(json.loads(written)["logOffset"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             raise TornCheckpoint(f"The offset {written} of source {source} is not one of a file source.") from None
 
     def positions(self, source: int) -> dict[str, dict[int, int]] | None:
@@ -89,6 +89,9 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
     if not lines:
         raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
     metadata = _object(lines[0], where)
+    for line in lines[1:]:
+        if line.startswith(("{", "[")) and not _is_json(line):
+            raise TornCheckpoint(f"{where} is cut short or damaged: {line[:60]}", required=_WHOLE)
     try:
         return OffsetLog(
             watermark_ms=int(metadata["batchWatermarkMs"]),
@@ -96,7 +99,7 @@ def parse_offsets(text: str, *, where: str = "an offset log") -> OffsetLog:
             sources=tuple(None if line == "-" else line for line in lines[1:]),
             settings={str(name): str(value) for name, value in metadata.get("conf", {}).items()},
         )
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
         raise TornCheckpoint(f"{where} is not a whole offset log: {problem!r}.", required=_WHOLE) from None
 
 
@@ -116,9 +119,15 @@ def positions_in(written: str) -> dict[str, dict[int, int]] | None:
             return {RATE: {0: found}}
         if "logOffset" in found:
             return None
-        return {topic: {int(number): int(end) for number, end in ends.items()} for topic, ends in found.items()}
+        return {topic: {int(number): _whole_number(end) for number, end in ends.items()} for topic, ends in found.items()}
     except (ValueError, TypeError, AttributeError):
         raise TornCheckpoint(f"The offset {written} is neither one of files nor one of Kafka.", required=_WHOLE) from None
+
+
+def _whole_number(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError
+    return value
 
 
 def is_initial_positions(text: str) -> bool:
@@ -156,7 +165,11 @@ def parse_commit(text: str, *, where: str = "a commit log") -> int:
     lines = _lines(text, ("v1", "v2", "v3"), where)
     if not lines:
         raise TornCheckpoint(f"{where} is cut short: it has no metadata line.", required=_WHOLE)
-    return int(_object(lines[0], where).get("nextBatchWatermarkMs", 0))
+    watermark = _object(lines[0], where).get("nextBatchWatermarkMs", 0)
+    try:
+        return int(watermark)
+    except (TypeError, ValueError, OverflowError):
+        raise TornCheckpoint(f"{where} is damaged: its watermark is {str(watermark)[:60]}.", required=_WHOLE) from None
 
 
 def state_ids(commit: str | None) -> Mapping[str, Any]:
@@ -182,7 +195,7 @@ def parse_source_log(text: str, *, where: str = "a file source log") -> tuple[So
     entries = [_object(line, where) for line in _lines(text, ("v1",), where)]
     try:
         return tuple(SourceFile(str(entry["path"]), int(entry["timestamp"]), int(entry["batchId"])) for entry in entries)
-    except (KeyError, TypeError, ValueError) as problem:
+    except (KeyError, TypeError, ValueError, OverflowError) as problem:
         raise TornCheckpoint(f"{where} is not a whole file source log: {problem!r}.", required=_WHOLE) from None
 
 
@@ -223,12 +236,37 @@ def files_of_batch(entries: Mapping[int, tuple[SourceFile, ...]], previous_offse
     return tuple(file.path for number in range(previous_offset + 1, offset + 1) for file in entries.get(number, ()))
 
 
+def require_entry(name: str, entries: Mapping[int, tuple[SourceFile, ...]], *, where: str = "sources") -> None:
+    """TornCheckpoint if a file of a source's log names no file of an entry that it stands for: Spark writes no entry without one.
+
+    Parameters
+    ----------
+    name
+        That of the file: "3" stands for entry 3, "9.compact" for all up to 9.
+    entries
+        What the file names, by entry.
+    """
+    number = log_number(name)
+    if number is None:
+        return
+    for entry in range(0 if name.endswith(COMPACT) else number, number + 1):
+        if not entries.get(entry):
+            raise TornCheckpoint(f"{where}/{name} names no file of entry {entry}.", required=_WHOLE)
+
+
+def compact_interval(compact: Collection[int]) -> int:
+    """Of how many entries Spark makes a compact file, as far as the numbers of those that are there say it; else 10, its default."""
+    return min(_INTERVAL, min(compact, default=_INTERVAL) + 1)
+
+
 def log_number(name: str) -> int | None:
     """The number in a log file's name, "3" or "9.compact"; None for anything else."""
     number = name.removesuffix(COMPACT)
     return int(number) if number.isascii() and number.isdigit() else None
 
 
+_INTERVAL = 10
+"""Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
 _VERSION = re.compile(r"v\d+")
 _WHOLE = "Every file of a checkpoint must be whole."
 
@@ -249,6 +287,14 @@ def _lines(text: str, versions: tuple[str, ...], where: str) -> list[str]:
             f'{where} begins with "{version.strip()[:20]}".', required=f"It must begin with {' or '.join(versions)}."
         )
     return [line for line in rest.split("\n") if line.strip()]
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
 
 
 def _object(line: str, where: str) -> dict[str, Any]:

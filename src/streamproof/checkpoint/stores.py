@@ -3,11 +3,11 @@
 import json
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from streamproof.checkpoint.folder import STATE, list_names, read_text
 from streamproof.checkpoint.schemas import Schema, UnreadSchema, read_schemas
@@ -108,8 +108,7 @@ class Store:
         total = 0
         for file in needed.files:
             total += file.size
-            if file.kind == "zip":
-                total += sum(table["sizeBytes"] for table in (snapshot_of(file.path) or {}).get("sstFiles", ()))
+            total += sum(tables_of(file).values())
         return total
 
     def rows_of(self, needed: Needed) -> int | None:
@@ -157,7 +156,22 @@ def snapshot_of(path: Path) -> dict[str, Any] | None:
             found = json.loads(archive.read("metadata").decode("utf-8").partition("\n")[2])
     except (OSError, ValueError, KeyError, zipfile.BadZipFile):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and all(map(_is_table, _tables(found))) else None
+
+
+def tables_of(file: StateFile) -> Mapping[str, int]:
+    """The table files that a snapshot of RocksDB names, with their bytes; none of another file, nor of one that is torn."""
+    found = snapshot_of(file.path) if file.kind == "zip" else None
+    return {table["dfsSstFileName"]: table["sizeBytes"] for table in _tables(found or {})}
+
+
+def _tables(snapshot: Mapping[str, Any]) -> Sequence[Any]:
+    tables = snapshot.get("sstFiles", ())
+    return tables if isinstance(tables, list | tuple) else (None,)
+
+
+def _is_table(table: Any) -> bool:
+    return isinstance(table, dict) and isinstance(table.get("dfsSstFileName"), str) and isinstance(table.get("sizeBytes"), int)
 
 
 def read_operators(checkpoint: Path) -> list[Operator]:
@@ -170,20 +184,42 @@ def _operator(folder: Path) -> Operator:
     unread: list[str] = []
     metadata = _metadata(folder, unread)
     stores = tuple(_stores(folder))
-    declared = metadata.get("stateStoreInfo") or [{}]
-    properties = _json(metadata.get("operatorPropertiesJson") or "{}")
-    variables = {one["stateName"]: one["stateVariableType"] for one in properties.get("stateVariables", ())}
+    said = _said(folder, metadata, unread)
     schemas = tuple(_schemas(folder, stores, unread))
     return Operator(
         int(folder.name),
-        str(metadata.get("operatorInfo", {}).get("operatorName", "")) or _told_by(stores, schemas),
-        declared[0].get("numPartitions"),
+        said.name or _told_by(stores, schemas),
+        said.partitions,
         stores,
-        variables,
-        str(properties.get("timeMode", "")),
+        said.variables,
+        said.time_mode,
         schemas,
         tuple(unread),
     )
+
+
+class _Said(NamedTuple):
+    """What the metadata of an operator say of it."""
+
+    name: str = ""
+    partitions: int | None = None
+    variables: Mapping[str, str] = {}
+    time_mode: str = ""
+
+
+def _said(folder: Path, metadata: Mapping[str, Any], unread: list[str]) -> _Said:
+    try:
+        declared = (metadata.get("stateStoreInfo") or [{}])[0].get("numPartitions")
+        properties = _json(metadata.get("operatorPropertiesJson") or "{}")
+        return _Said(
+            str(metadata.get("operatorInfo", {}).get("operatorName", "")),
+            None if declared is None else int(declared),
+            {str(one["stateName"]): str(one["stateVariableType"]) for one in properties.get("stateVariables", ())},
+            str(properties.get("timeMode", "")),
+        )
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as problem:
+        unread.append(f"The metadata of {STATE}/{folder.name} cannot be read, and name the operator: {problem!r}.")
+        return _Said()
 
 
 def _told_by(stores: Iterable[Store], schemas: Iterable[Schema]) -> str:

@@ -61,8 +61,8 @@ def _by_hadoop(path: Path, data: Bytes) -> str | None:
 def _by_spark(path: Path, data: Bytes) -> str | None:
     try:
         said = json.loads(path.with_name(f"{path.name}.crc").read_text(encoding="utf-8"))
-        length, algorithm, value = said["mainFileSize"], said["algorithm"], said["value"]
-    except (OSError, ValueError, KeyError, TypeError):
+        length, algorithm, value = int(said["mainFileSize"]), said["algorithm"], int(said["value"])
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
     if length != len(data):
         return f"has {len(data):,} bytes, and Spark wrote {length:,}"

@@ -106,7 +106,7 @@ def _read(found: Inspection, number: int, read: ReadTo) -> str:
     if read.kind == NONE_YET:
         return "nothing yet"
     if read.kind == FILES:
-        entries = found.logs.files.get(number, {})
+        entries = found.logs.files.get(found.logs.folder(number), {})
         known = [entries[entry] for entry in sorted(entries) if entry <= read.positions["log"] and entries[entry]]
         newest = f", the newest {path_of(known[-1][-1].path).rpartition('/')[2]}" if known else ""
         return f"{words.counted(files_in(found.logs, number), 'file')}{newest}"

@@ -26,6 +26,7 @@ def print_verified(found: Inspection, verified: Verified, console: Console) -> N
         head = Text("SOUND  ", style="bold green")
         head.append(f"{words.printable(str(found.path))} · {state} · {looked}", style="bold default")
         console.print(head, soft_wrap=True)
+        _unsure(verified, console)
         return
     head = Text("DAMAGED  ", style="bold red")
     head.append(
@@ -38,8 +39,14 @@ def print_verified(found: Inspection, verified: Verified, console: Console) -> N
         _line(console, "", f"{problem.means}{f' ({about})' if about else ''}")
     if len(verified.problems) > _SHOWN:
         _line(console, "", f"and {words.number(len(verified.problems) - _SHOWN)} more; --json has all")
+    _unsure(verified, console)
     for label, text in _way_out(found, verified):
         _line(console, label, text)
+
+
+def _unsure(verified: Verified, console: Console) -> None:
+    for text in verified.unsure:
+        _line(console, "not known", text)
 
 
 def _way_out(found: Inspection, verified: Verified) -> list[tuple[str, str]]:

@@ -19,11 +19,11 @@ from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
 from streamproof.checkpoint.verify.sound import Verified, verify
 from streamproof.core.clock import now_utc
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
-from streamproof.savepoints.copying import MANIFESTS, Copy, done_again
+from streamproof.savepoints.copying import MANIFESTS, Copy, done_again, harmed_files
 from streamproof.savepoints.damage import damage_of_point
 from streamproof.savepoints.in_folder import InFolder
 from streamproof.savepoints.place import Amount, Place
-from streamproof.savepoints.points import Point
+from streamproof.savepoints.points import Point, kept_in
 
 _ATTEMPTS = 5
 """So often a checkpoint is copied anew that was written meanwhile: Spark removes old files, and a batch may end while it is looked at."""
@@ -130,6 +130,7 @@ def _back_up(found: Inspection, place: Place, keep: int, say: Callable[[str], No
             if batch < _newest(found, batch) and attempt + 1 < _ATTEMPTS and written_since(found):
                 continue  # what the job has removed meanwhile looks as if it were damaged
             former = next(reversed(place.points()), None)
+            _require_kept(found, place, former)
             if former is not None and place.holds(former, found, batch):
                 return _done(found, seen, place, former, None, keep)
             return _point(found, seen, place, former, batch, keep, say)
@@ -182,6 +183,19 @@ def _nothing_sound(found: Inspection, seen: Verified) -> ConfigurationError:
     )
 
 
+def _require_kept(found: Inspection, place: Place, former: Point | None) -> None:
+    """ConfigurationError if the newest backup has an operator or a source that the checkpoint no longer has: no Spark removes one."""
+    if former is None:
+        return
+    lost = sorted(place.kept(former) - kept_in(found.path))
+    if lost:
+        raise ConfigurationError(
+            f"{found.path} has no {', '.join(lost)}, and the backup {former.name} has.",
+            required="State and source logs of a job do not go away. Nothing was copied, and former backups are as they were.",
+            remedy="streamproof restore puts a former backup in its place. For a new job without them name another place.",
+        )
+
+
 def _behind(found: Inspection, seen: Verified, batch: int) -> tuple[str, ...]:
     newest = found.logs.newest_committed
     return () if newest is None or batch >= newest else tuple(dict.fromkeys(problem.says for problem in seen.problems))
@@ -201,8 +215,8 @@ def _point(
             made,
             batch,
             done_again(found, seen, batch),
+            harmed_files(seen),
             former=None if former is None else place.shared(former),
-            harmed=frozenset(problem.path for problem in seen.problems),
             say=say,
         )
         copy.make()
@@ -269,17 +283,11 @@ class _Point(Copy):
     ----------
     former
         The point before: a file that it has with the same bytes is linked.
-    harmed
-        Files of the checkpoint that are damaged, and stay away.
     """
 
     former: Path | None = None
-    harmed: frozenset[str] = frozenset()
     say: Callable[[str], None] = lambda _: None
     written: _Written = field(default_factory=_Written)
-
-    def wants(self, name: str) -> bool:
-        return name not in self.harmed
 
     def put(self, source: Path, target: Path) -> None:
         self.written.looked_at += 1
@@ -302,7 +310,7 @@ class _Point(Copy):
         newest, before = store.needed(self.batch + 1, ids), store.needed(self.batch, ids)
         self.written.spare.update(self._names(store, before.files) - self._names(store, newest.files))
         files = {file.path: file for file in (*newest.files, *(() if before.missing else before.files))}
-        return [file for file in files.values() if str(file.path.relative_to(self.found.path)) not in self.harmed]
+        return self.whole(files.values())
 
     def _names(self, store: Store, files: Iterable[StateFile]) -> set[str]:
         """The names of files of the state, and of the tables of RocksDB that they name, relative to the checkpoint."""

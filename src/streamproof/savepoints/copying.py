@@ -3,31 +3,40 @@
 import filecmp
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from streamproof.checkpoint.batches import read_to
 from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, STATE, list_names
 from streamproof.checkpoint.inspection import Inspection
-from streamproof.checkpoint.logs import COMPACT, log_number, source_log_text
+from streamproof.checkpoint.logs import COMPACT, compact_interval, log_number, source_log_text
 from streamproof.checkpoint.own import AHEAD, FOLDER
-from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
+from streamproof.checkpoint.stores import StateFile, Store, tables_of
+from streamproof.checkpoint.verify.finding import Harm
 from streamproof.checkpoint.verify.sound import Verified
 from streamproof.errors import CheckpointError
 
-_INTERVAL = 10
-"""Spark's `fileSource.log.compactInterval`, where no compact file says another one."""
 MANIFESTS, PINNED = "manifests", "tables/_pinned"
 
 
 def done_again(found: Inspection, seen: Verified, batch: int) -> int | None:
     """The next batch, where its plan is whole, with all that it names: a start does it again over the same input, as it would after a crash."""
+    following = found.after(batch)
     harmed = any(
-        problem.batches is None or batch + 1 in problem.batches
+        problem.batches is None or following in problem.batches
         for problem in seen.problems
         if not problem.path.startswith((STATE, COMMITS))
     )
-    return batch + 1 if batch + 1 in found.logs.planned and not harmed else None
+    return following if following in found.logs.planned and not harmed else None
+
+
+def harmed_files(seen: Verified) -> frozenset[str]:
+    """The files that are damaged, and stay away from a copy.
+
+    An offset log that was swapped comes along: it can be read, and the next batch does not start without it.
+    """
+    return frozenset(one.path for one in seen.problems if one.harm is not Harm.SWAPPED or not one.path.startswith(OFFSETS))
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class Copy:
     ----------
     again
         The batch after it, if its plan comes along.
+    harmed
+        Files of the checkpoint that are damaged, and stay away.
     """
 
     found: Inspection
@@ -45,6 +56,7 @@ class Copy:
     to: Path
     batch: int
     again: int | None
+    harmed: frozenset[str] = frozenset()
 
     @property
     def planned(self) -> int:
@@ -58,7 +70,7 @@ class Copy:
             for name in list_names(self.source / kind):
                 if name.isdigit() and int(name) <= newest and self.wants(f"{kind}/{name}"):
                     self._take(f"{kind}/{name}")
-        for name in list_names(self.source / SOURCES):
+        for name in sorted({*list_names(self.source / SOURCES), *self._read_sources()}):
             self._take_source(name)
         for operator in list_names(self.source / STATE):
             self._take_operator(f"{STATE}/{operator}")
@@ -72,7 +84,7 @@ class Copy:
 
     def wants(self, name: str) -> bool:
         """Whether a file of a log comes along; its path is relative to the checkpoint."""
-        return True
+        return name not in self.harmed
 
     def put(self, source: Path, target: Path) -> None:
         """Puts one file into the copy, with its time."""
@@ -80,7 +92,17 @@ class Copy:
 
     def files_of(self, store: Store) -> Sequence[StateFile]:
         """The files of a store that come along."""
-        return [file for file in store.files if file.version <= self.batch + 1]
+        return self.whole([file for file in store.files if file.version <= self.batch + 1])
+
+    def whole(self, files: Iterable[StateFile]) -> list[StateFile]:
+        """Of some files of the state those that are not damaged, nor a table file that they name."""
+        return [file for file in files if not self.harmed & self._named(file)]
+
+    def _named(self, file: StateFile) -> set[str]:
+        """A file of the state, and the table files that it names, by their paths."""
+        tables = tables_of(file) if self.harmed else {}
+        paths = (file.path, *(file.path.parent / "SSTs" / table for table in tables))
+        return {str(path.relative_to(self.found.path)) for path in paths}
 
     def ahead(self) -> Sequence[int]:
         """The batches after those that are planned in the copy whose plans come along, so that they are done again as they were planned."""
@@ -109,16 +131,29 @@ class Copy:
                     remedy="Stop the job, and run this again.",
                 )
 
+    def _read_sources(self) -> Iterator[str]:
+        """The file sources of which something is read: their logs must be there."""
+        for number, source in enumerate(self.found.logs.planned[self.planned].sources):
+            if read_to(source).positions.get("log", -1) >= 0:
+                yield str(self.found.logs.folder(number))
+
     def _take_source(self, name: str) -> None:
-        """The log of a source up to what is read; entries that only a later compact file still has are written anew, as Spark writes them."""
+        """The log of a source up to what is read; entries that only a later compact file still has are written anew, as Spark writes them.
+
+        Raises
+        ------
+        CheckpointError
+            If no file names an entry: with an empty one Spark would read its files once more.
+        """
         folder = self.source / SOURCES / name
         entries = self.found.logs.files.get(int(name)) if name.isdigit() else None
-        if entries is None:  # of Kafka: where it began
+        if entries is None and name not in self._read_sources():  # of Kafka: where it began
             for path in self._below(folder):
                 self._take(path)
             return
+        entries = entries or {}
         end = self._end(int(name))
-        there = list_names(folder)
+        there = [one for one in list_names(folder) if self.wants(f"{SOURCES}/{name}/{one}")]
         begins = _begins([number for one in there if one.endswith(COMPACT) and (number := log_number(one)) is not None], end)
         for number in range(max(begins, 0), end + 1):
             compact = number == begins
@@ -126,16 +161,17 @@ class Copy:
             if called in there:
                 self._take(f"{SOURCES}/{name}/{called}")
                 continue
-            files = [
-                file for entry, inside in entries.items() if (entry <= number if compact else entry == number) for file in inside
-            ]
+            named = range(0 if compact else number, number + 1)
+            if not all(entries.get(entry) for entry in named):
+                raise _unknown(folder / called)
+            files = [file for entry in named for file in entries[entry]]
             written = self.to / SOURCES / name / called
             written.parent.mkdir(parents=True, exist_ok=True)
             written.write_text(source_log_text(files), encoding="utf-8")
         (self.to / SOURCES / name).mkdir(parents=True, exist_ok=True)
 
     def _end(self, source: int) -> int:
-        return self.found.logs.planned[self.planned].log_offset(source)
+        return self.found.logs.planned[self.planned].log_offset(self.found.logs.source(source))
 
     def _take_operator(self, operator: str) -> None:
         """The metadata of an operator and of its stores, word for word: paths in it stay those of the checkpoint whose place the copy takes."""
@@ -153,8 +189,7 @@ class Copy:
         (self.to / folder).mkdir(parents=True, exist_ok=True)
         for file in self.files_of(store):
             self._take(str(folder / file.path.name))
-            if file.kind == "zip":
-                tables |= {table["dfsSstFileName"] for table in (snapshot_of(file.path) or {}).get("sstFiles", ())}
+            tables |= tables_of(file).keys()
         for table in sorted(tables & store.tables.keys()):
             self._take(str(folder / "SSTs" / table))
 
@@ -173,6 +208,14 @@ class Copy:
                 yield str(path.relative_to(self.source))
 
 
+def _unknown(path: Path) -> CheckpointError:
+    return CheckpointError(
+        f"{path} is not there, and no other file names all that it has named.",
+        required="A copy has every entry of the log of a file source: a start would read the files that are not named once more.",
+        remedy="Bring it back from a backup. streamproof inspect CHECKPOINT --verify says what else is damaged.",
+    )
+
+
 def _begins(compact: Sequence[int], end: int) -> int:
     """The compact file of a source's log that Spark begins to read at, up to an entry; -1 where it needs none.
 
@@ -181,7 +224,7 @@ def _begins(compact: Sequence[int], end: int) -> int:
     before = [number for number in compact if number <= end]
     if before:
         return max(before)
-    interval = min(_INTERVAL, min(compact, default=_INTERVAL) + 1)
+    interval = compact_interval(compact)
     return (end + 1) // interval * interval - 1
 
 

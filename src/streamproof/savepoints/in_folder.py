@@ -18,6 +18,7 @@ from streamproof.savepoints.points import (
     PLANS,
     Point,
     keep_plan,
+    kept_in,
     logs_of,
     name_of,
     only_one,
@@ -93,6 +94,9 @@ class InFolder(Place):
     def size(self, point: Point) -> Amount:
         sizes = [path.stat().st_size for path in point.path.rglob("*") if path.is_file()]
         return Amount(len(sizes), sum(sizes))
+
+    def kept(self, point: Point) -> frozenset[str]:
+        return kept_in(point.path)
 
     def shared(self, point: Point) -> Path | None:
         return point.path

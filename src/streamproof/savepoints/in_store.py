@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from streamproof.checkpoint.folder import read_text
+from streamproof.checkpoint.folder import SOURCES, STATE, read_text
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.own import FOLDER
 from streamproof.errors import CheckpointError, ConfigurationError, UnknownFormat
@@ -121,6 +121,11 @@ class InStore(Place):
     def size(self, point: Point) -> Amount:
         listed = self._list(point)
         return Amount(0, 0) if listed is None else Amount(len(listed.files), listed.bytes)
+
+    def kept(self, point: Point) -> frozenset[str]:
+        listed = self._list(point)
+        parts = (name.split("/") for name in (listed.files if listed is not None else ()))
+        return frozenset(f"{part[0]}/{part[1]}" for part in parts if part[0] in (SOURCES, STATE) and part[1].isdigit())
 
     def keep_plan(self, checkpoint: Path, batch: int) -> bool:
         text = read_text(checkpoint / FOLDER / MANIFESTS / str(batch))

@@ -68,6 +68,10 @@ class Place(ABC):
     def size(self, point: Point) -> Amount:
         """What a point has."""
 
+    @abstractmethod
+    def kept(self, point: Point) -> frozenset[str]:
+        """The folders of operators and of sources that a point has, as `state/0`; none where it is damaged."""
+
     def shared(self, point: Point) -> Path | None:
         """The folder with the files of a point, where a new one may share them."""
         return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, is_checkpoint, list_names, read_text
+from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, STATE, is_checkpoint, list_names, read_text
 from streamproof.checkpoint.own import FOLDER
 from streamproof.core.incarnation import Incarnation
 from streamproof.core.manifest import Fingerprint, Manifest
@@ -77,6 +77,11 @@ def point_named(name: str, where: str) -> Point | None:
 def logs_of(batch: int) -> tuple[str, ...]:
     """The files by which one sees whether two copies of a checkpoint are as it was after the same batch."""
     return (METADATA, f"{OFFSETS}/{batch}", f"{COMMITS}/{batch}", f"{FOLDER}/{MANIFESTS}/{batch}")
+
+
+def kept_in(checkpoint: Path) -> frozenset[str]:
+    """The folders of operators and of sources in a checkpoint, as `state/0`: no Spark removes one."""
+    return frozenset(f"{kind}/{name}" for kind in (SOURCES, STATE) for name in list_names(checkpoint / kind) if name.isdigit())
 
 
 def require_fit(folder: Path, checkpoint: Path) -> None:

@@ -9,10 +9,11 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from streamproof.checkpoint.inspection import Inspection, inspect_checkpoint
+from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.verify.sound import Cost, Verified, cost_of, verify
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
-from streamproof.savepoints.copying import Copy, done_again, sync
+from streamproof.savepoints.copying import Copy, done_again, harmed_files, sync
+from streamproof.savepoints.damage import damage_of_point
 
 _PARTIAL = ".partial"
 
@@ -70,7 +71,7 @@ def recover(found: Inspection, batch: int) -> Recovered:
         shutil.rmtree(partial)  # left by a run that was ended
     again = done_again(found, seen, batch)
     try:
-        copy = Copy(found, source, partial, batch, again)
+        copy = Copy(found, source, partial, batch, again, harmed_files(seen))
         copy.make()
         _require_sound_copy(partial, batch)
         sync(partial)
@@ -104,9 +105,8 @@ def _require_sound(found: Inspection, seen: Verified, batch: int) -> None:
 
 
 def _require_sound_copy(copy: Path, batch: int) -> None:
-    seen = verify(inspect_checkpoint(copy))
-    if batch not in seen.sound or seen.problems:
-        what = seen.problems[0].says if seen.problems else "its newest batch cannot be gone on from."
+    what = damage_of_point(copy, batch)
+    if what is not None:
         raise CheckpointError(
             f"The copy is not sound: {what}",
             required="Nothing may write to a checkpoint that is copied.",

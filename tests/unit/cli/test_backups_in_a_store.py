@@ -480,3 +480,12 @@ def test_what_there_is_is_listed_newest_first(disk, clock, objects, streamproof,
     without = streamproof("restore", URI)
     assert without.code == 2
     assert "or see what there is with --list" in " ".join(without.err.split())
+
+
+def test_no_backup_without_the_state_that_the_one_before_has(disk, tmp_path):
+    copy = copy_of(WINDOWS, tmp_path)
+    back_up(copy, place_at(URI))
+    shutil.rmtree(copy / "state")
+
+    with pytest.raises(ConfigurationError, match=r"has no state/0, and the backup .*-batch-4 has\."):
+        back_up(copy, place_at(URI))

@@ -79,6 +79,28 @@ def test_r2_every_entry_that_spark_reads_comes_back(end, how, interval):
         assert [path in note for note in notes] == [True]
 
 
+@pytest.mark.parametrize("name", ["9.compact", "12"])
+@pytest.mark.parametrize("nothing", ["v1", "v1\n"])
+def test_r2_an_entry_that_names_nothing_is_put_back_too(name, nothing):
+    """Spark reads it, and then reads the files of these entries once more."""
+    whole = made(13)
+    disk = Disk({**whole, f"c/sources/0/{name}": nothing})
+
+    notes = restored(disk, Manifests(*range(14)))
+
+    assert disk == whole
+    assert [f"c/sources/0/{name}" in note for note in notes] == [True]
+
+
+def test_a_compact_file_is_not_put_together_from_one_that_names_less_than_it_stands_for():
+    disk = made(25)
+    del disk["c/sources/0/19.compact"]
+    disk["c/sources/0/9.compact"] = text(*range(9))
+
+    with pytest.raises(TornCheckpoint, match=r"c/sources/0/19\.compact is gone"):
+        restored(disk, Manifests(*range(19, 26)))
+
+
 def test_a_whole_log_is_left_alone_and_no_manifest_is_read():
     class Unread(Manifests):
         def newest_first(self):

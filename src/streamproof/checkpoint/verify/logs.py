@@ -1,13 +1,18 @@
 """Findings in the logs of a checkpoint: what is torn, which batch is missing between others, and what belongs to another batch."""
 
+from collections import Counter
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import TypeVar
 
-from streamproof.checkpoint.batches import FILES, TOPICS, Batch
-from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, SOURCES, list_names, read_text
+from streamproof.checkpoint.batches import FILES, OTHER, TOPICS, Batch
+from streamproof.checkpoint.folder import COMMITS, METADATA, OFFSETS, list_names, read_text
 from streamproof.checkpoint.inspection import Inspection
-from streamproof.checkpoint.logs import COMPACT
 from streamproof.checkpoint.own import FOLDER
 from streamproof.checkpoint.verify.finding import Harm, Look
+
+T = TypeVar("T")
+_OF_OFFSETS = "It says what the batch has read: without it the batch cannot be done again, nor the next one, which begins there."
 
 
 def look_at_metadata(look: Look) -> None:
@@ -28,10 +33,7 @@ def look_at_logs(look: Look) -> None:
     """What is torn of the logs, and which batches are missing between others."""
     found, folder = look.found, look.found.path
     for kind, means in (
-        (
-            OFFSETS,
-            "It says what the batch has read: without it the batch cannot be done again, nor the next one, which begins there.",
-        ),
+        (OFFSETS, _OF_OFFSETS),
         (
             COMMITS,
             "It says that the batch is done, and which state belongs to it: a start would do it again.",
@@ -47,7 +49,7 @@ def look_at_logs(look: Look) -> None:
                 look.add(Harm.TORN, path, says, means, _needing(kind, int(name), found))
         numbers = sorted({int(name) for name in list_names(folder / kind) if name.isdigit()})
         for before, after in pairwise(numbers):
-            for number in range(before + 1, after):
+            for number in sorted(set(range(before + 1, after)) - found.left_out):
                 look.add(
                     Harm.GAP,
                     f"{kind}/{number}",
@@ -66,7 +68,7 @@ def look_at_logs(look: Look) -> None:
             {committed[-1]},
         )
     if planned and committed and planned[-1] > committed[-1] + 1:
-        for number in range(committed[-1] + 1, planned[-1]):
+        for number in sorted(set(range(committed[-1] + 1, planned[-1])) - found.left_out):
             path = f"{COMMITS}/{number}"
             if path not in found.logs.torn:
                 look.add(
@@ -80,10 +82,45 @@ def look_at_logs(look: Look) -> None:
 
 def _needing(kind: str, batch: int, found: Inspection) -> set[int]:
     """The batches after which no start is possible without a log of this batch: of two offset logs Spark reads where the newer one begins."""
-    return {batch, batch + 1} & {batch, *found.logs.planned} if kind == OFFSETS else {batch}
+    return {batch, found.after(batch)} & {batch, *found.logs.planned} if kind == OFFSETS else {batch}
 
 
 _NEXT = "A start after the next batch reads it too, for where that one begins. "
+
+
+def look_at_lines(look: Look) -> None:
+    """Offset logs that can be read, and have other sources than the others: Spark lets a query change neither their number nor their kind."""
+    batches = look.found.batches
+    usual = _most(len(batch.sources) for batch in batches)
+    kinds = [_most(kind for batch in batches if (kind := _kind(batch, source))) for source in range(usual or 0)]
+    for batch in batches:
+        path, count = f"{OFFSETS}/{batch.number}", len(batch.sources)
+        needing = _needing(OFFSETS, batch.number, look.found)
+        if usual is not None and count != usual:
+            harm = Harm.TORN if count < usual else Harm.FOREIGN
+            look.add(harm, path, f"{path} names {_sources(count)}, and the others name {_sources(usual)}.", _OF_OFFSETS, needing)
+        for source, (kind, expected) in enumerate(zip((_kind(batch, source) for source in range(count)), kinds, strict=False)):
+            if kind is not None and expected not in (OTHER, kind):
+                says = f"{path} says of source {source} what is none of the offsets that the others have of it ({expected})."
+                look.add(Harm.TORN if kind == OTHER else Harm.FOREIGN, path, says, _OF_OFFSETS, needing)
+
+
+def _kind(batch: Batch, source: int) -> str | None:
+    """What a batch says that a source is; None where it does not say it: nothing is read yet, or it is empty."""
+    read = batch.sources[source] if source < len(batch.sources) else None
+    said = read is not None and (read.positions or read.kind == OTHER)
+    return read.kind if read is not None and said else None
+
+
+def _most(values: Iterable[T]) -> T | None:
+    """What most of the values are; of equally many the first, and something that is known before "other"."""
+    counted = Counter(values).most_common()
+    most = [value for value, count in counted if count == counted[0][1]]
+    return next((value for value in most if value != OTHER), most[0] if most else None)
+
+
+def _sources(count: int) -> str:
+    return f"{count} source{'s' if count != 1 else ''}"
 
 
 def look_at_order(look: Look) -> None:
@@ -91,7 +128,7 @@ def look_at_order(look: Look) -> None:
     own = look.found.own
     for before, after in pairwise(look.found.batches):
         back = _goes_back(before, after)
-        if after.number == before.number + 1 and back:
+        if before.number == look.found.before(after.number) and back:
             path = f"{OFFSETS}/{after.number}"
             look.add(
                 Harm.SWAPPED,
@@ -124,43 +161,6 @@ def _goes_back(before: Batch, after: Batch) -> str:
                 where = f" of {back[0]}" if one.kind == TOPICS else f" of source {source}"
                 return f"has read less{where}"
     return ""
-
-
-def look_at_sources(look: Look) -> None:
-    """The logs of file sources: torn entries, and entries that a batch stands on and that are not there."""
-    found = look.found
-    for source in list_names(found.path / SOURCES):
-        for name in list_names(found.path / SOURCES / source):
-            path = f"{SOURCES}/{source}/{name}"
-            entry_name = name.removesuffix(COMPACT)
-            if not entry_name.isdigit():
-                continue
-            damage = look.damage(found.path / path)
-            if path in found.logs.torn or damage is not None:
-                says = f"{path} {damage or 'is cut short or damaged'}."
-                look.add(Harm.TORN, path, says, _OF_SOURCE, _batches_after(found, int(source), int(entry_name)))
-    for number, entries in found.logs.files.items():
-        ends = [
-            batch.sources[number].positions["log"]
-            for batch in found.batches
-            if len(batch.sources) > number and batch.sources[number].kind == FILES
-        ]
-        for entry in range(min(entries, default=0), max(ends, default=-1) + 1):
-            path = f"{SOURCES}/{number}/{entry}"
-            if entry not in entries and path not in found.logs.torn:
-                look.add(Harm.MISSING, path, f"{path} is not there.", _OF_SOURCE, _batches_after(found, number, entry))
-
-
-_OF_SOURCE = "It names files that were read: a start would read them once more, or not know what a batch has read."
-
-
-def _batches_after(found: Inspection, source: int, entry: int) -> set[int]:
-    """The batches that have read up to an entry of a source's log, or beyond it."""
-    return {
-        batch.number
-        for batch in found.batches
-        if source < len(batch.sources) and batch.sources[source].positions.get("log", -1) >= entry
-    }
 
 
 def look_at_manifests(look: Look) -> None:

@@ -1,14 +1,15 @@
 """Whether a checkpoint is sound, found without starting the job, and the newest batch that a start can go on from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from streamproof.checkpoint.batches import FILES, NONE_YET, Batch
 from streamproof.checkpoint.inspection import Inspection
 from streamproof.checkpoint.verify.finding import Look, Problem
-from streamproof.checkpoint.verify.logs import look_at_logs, look_at_manifests, look_at_metadata, look_at_order, look_at_sources
-from streamproof.checkpoint.verify.state import look_at_state
+from streamproof.checkpoint.verify.logs import look_at_lines, look_at_logs, look_at_manifests, look_at_metadata, look_at_order
+from streamproof.checkpoint.verify.sources import look_at_sources
+from streamproof.checkpoint.verify.state import look_at_state, may_have_lost_its_state
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Verified:
         What going back to the newest sound batch costs; None where nothing has to be gone back to.
     looked_at
         How many files were read.
+    unsure
+        What no file tells, and a person may know, in sentences.
     """
 
     problems: tuple[Problem, ...]
@@ -41,6 +44,7 @@ class Verified:
     sound: tuple[int, ...]
     cost: Cost | None
     looked_at: int
+    unsure: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -63,6 +67,7 @@ class Verified:
             "looked_at": self.looked_at,
             "newest": self.newest,
             "sound_batches": list(self.sound),
+            "unsure": list(self.unsure),
             "cost": None if self.cost is None else asdict(self.cost),
             "problems": [
                 {
@@ -90,18 +95,38 @@ def verify(found: Inspection, say: Callable[[str], None] = lambda _: None) -> Ve
     look = Look(found, say)
     look_at_metadata(look)
     look_at_logs(look)
+    look_at_lines(look)
     look_at_order(look)
     look_at_sources(look)
     look_at_state(look)
     look_at_manifests(look)
     harmed = {one.batches for one in look.problems}
-    planned = found.logs.planned  # of two offset logs Spark reads at a start where the newer one begins
-    kept = [number for number in look.committed if {number, max(0, number - 1)} <= planned.keys() and number not in look.not_kept]
+    kept = [number for number in look.committed if _is_kept(found, number) and number not in look.not_kept]
     sound = [number for number in kept if not any(batches is None or number in batches for batches in harmed)]
     newest = found.logs.newest
     best = max(sound, default=None)
     cost = None if best is None or newest is None or best == newest or not look.problems else cost_of(found, best)
-    return Verified(tuple(look.problems), newest, tuple(sound), cost, len(look.looked_at))
+    return Verified(tuple(look.problems), newest, tuple(sound), cost, len(look.looked_at), tuple(_unsure(found)))
+
+
+def _is_kept(found: Inspection, batch: int) -> bool:
+    """Whether the offset logs are there that a start after a batch reads: its own, and where it begins."""
+    return batch in found.logs.planned and (batch == 0 or found.before(batch) is not None)
+
+
+def _unsure(found: Inspection) -> Iterator[str]:
+    if found.left_out:
+        yield (
+            f"The logs leave out {len(found.left_out)} of the batches {min(found.left_out)} to {max(found.left_out)}, and there is no state. That is right "
+            "with asyncProgressTrackingEnabled. Else these files are gone, and Spark may not start."
+        )
+    if found.logs.shared and found.own is None:
+        yield (
+            "Sources of the query have read equally far in each batch, and some have no folder below sources. That is right for a query that reads one "
+            "stream twice, as in a union with itself. Else the logs of these sources are gone."
+        )
+    if may_have_lost_its_state(found):
+        yield "Its watermark moves, and it has no state. That is right for a job without windows, deduplication, joins or other state. Else all state is gone."
 
 
 def cost_of(found: Inspection, back_to: int) -> Cost:

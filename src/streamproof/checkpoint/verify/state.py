@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from streamproof.checkpoint.folder import STATE
 from streamproof.checkpoint.inspection import PARTITIONS, STORES, Inspection, ids_of, stores_of
-from streamproof.checkpoint.stores import Operator, StateFile, Store, snapshot_of
+from streamproof.checkpoint.stores import DEFAULT, Operator, StateFile, Store, tables_of
 from streamproof.checkpoint.verify.finding import Harm, Look
 
 _OF_STATE = "The state of these batches cannot be loaded: windows, keys or rows that wait would be lost, and Spark stops."
@@ -12,8 +12,11 @@ _OF_STATE = "The state of these batches cannot be loaded: windows, keys or rows 
 
 def look_at_state(look: Look) -> None:
     found = look.found
+    if found.logs.committed:  # before that the first batch may have made a part of it
+        _operators(look)
     for operator in found.operators:
         _partitions(look, operator)
+        _names(look, operator)
         for store in operator.stores:
             _kinds(look, store)
             ids = ids_of(found.logs, store, stores_of(operator, store.partition))
@@ -28,6 +31,46 @@ def look_at_state(look: Look) -> None:
                 look.add(
                     Harm.MISSING, path, f"The folder {path} is not there, and batch {number} names its state.", _OF_STATE, batches
                 )
+
+
+def _operators(look: Look) -> None:
+    """Operators that have to be there: Spark numbers them from 0 on without a gap, and a job of ours says how many keep state."""
+    found = look.found
+    there = {operator.number for operator in found.operators}
+    newest = found.own.newest if found.own is not None else None
+    said = newest.made_by.get("operators", _NO_STATE) if newest is not None else _NO_STATE
+    count = 0 if said == _NO_STATE else len(said.split(", "))
+    if (found.path / STATE).is_dir():  # Spark makes it with the folder of an operator
+        count = max(count, 1)
+    for number in sorted(set(range(max(count, max(there, default=-1) + 1))) - there):
+        path = f"{STATE}/{number}"
+        look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
+
+
+_NO_STATE = "none"
+"""What a job of ours says of its operators where none keeps state."""
+
+
+def _names(look: Look, operator: Operator) -> None:
+    """Stores that each partition has to have: those that another one has, and all of a join."""
+    wanted = {store.name for store in operator.stores if store.files}
+    wanted |= {name for name in _OF_JOIN if wanted & {*_OF_JOIN}}
+    for partition in sorted({store.partition for store in operator.stores}):
+        for name in sorted(wanted - {store.name for store in operator.stores if store.partition == partition}):
+            path = f"{STATE}/{operator.number}/{partition}{'' if name == DEFAULT else f'/{name}'}"
+            look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
+
+
+_OF_JOIN = tuple(f"{side}-{store}" for side in ("left", "right") for store in ("keyToNumValues", "keyWithIndexToValue"))
+"""The stores of a join, where each is a folder of its own."""
+
+
+def may_have_lost_its_state(found: Inspection) -> bool:
+    """Whether a plain job has a watermark that moves, and no state: a job without state may have that, and so has one whose state is all gone."""
+    moves = any(log.watermark_ms for log in found.logs.planned.values()) or any(
+        commit.next_watermark_ms for commit in found.logs.committed.values()
+    )
+    return found.own is None and not found.operators and moves
 
 
 def _partitions(look: Look, operator: Operator) -> None:
@@ -93,8 +136,8 @@ def _version(look: Look, store: Store, batch: int, ids: Mapping[int, str]) -> No
         if damage is not None:
             look.of_state(Harm.TORN, path, f"{path} {damage}.", _OF_STATE, batch)
             continue
-        for table in (snapshot_of(file.path) or {}).get("sstFiles", ()) if file.kind == "zip" else ():
-            _table(look, store, table["dfsSstFileName"], table["sizeBytes"], file.path.name, batch)
+        for table, size in tables_of(file).items():
+            _table(look, store, table, size, file.path.name, batch)
 
 
 def _table(look: Look, store: Store, name: str, size: int, snapshot: str, batch: int) -> None:

@@ -14,6 +14,9 @@ from streamproof.runtime.recovery.replayable import what_helps
 if TYPE_CHECKING:
     from streamproof._jvm import Storage
 
+_NOTHING = "v1\n"
+"""What a file that names nothing has."""
+
 
 def restore_source_logs(storage: "Storage", logs: QueryLogs, manifests: ManifestStore, notes: list[Note]) -> None:
     """Puts back every entry that Spark will read and that is gone or torn, whichever manifest holds it; says what it did.
@@ -62,7 +65,7 @@ class _Log:
         for number in range(max(begins, 0), self.end + 1):
             compact = number == begins
             name = f"{number}{COMPACT}" if compact else str(number)
-            if compact and there.get(name, 0) > 0:  # it grows with the history, and is not read at each start
+            if compact and there.get(name, 0) > len(_NOTHING):  # it grows with the history, and is not read at each start
                 continue
             found = self.storage.read(f"{self.folder}/{name}") if name in there else None
             if found is not None and _is_whole(found):
@@ -104,7 +107,7 @@ def _of_manifests(manifests: ManifestStore, source: int) -> dict[int, str]:
     for manifest in manifests.newest_first():
         for name, text in manifest.source_logs.get(str(source), {}).items():
             number = log_number(name)
-            if number is not None:
+            if number is not None and _is_whole(text):
                 found.setdefault(number, text)
     return found
 
@@ -119,7 +122,7 @@ def _compact(storage: "Storage", folder: str, there: Iterable[str], number: int,
         if of is None or text is None or not _is_whole(text):
             continue
         entries = parse_source_log(text)
-        taken = set(range(of + 1)) if name.endswith(COMPACT) else {of}
+        taken = {entry.entry for entry in entries} & (set(range(of + 1)) if name.endswith(COMPACT) else {of})
         files += [entry for entry in entries if entry.entry in missing & taken]
         missing -= taken
     for of in sorted(missing & known.keys()):
@@ -129,8 +132,8 @@ def _compact(storage: "Storage", folder: str, there: Iterable[str], number: int,
 
 
 def _is_whole(text: str) -> bool:
+    """Whether an entry reads well, and names a file: Spark writes none without one."""
     try:
-        parse_source_log(text)
+        return bool(parse_source_log(text))
     except TornCheckpoint:
         return False
-    return True
