@@ -525,7 +525,7 @@ def test_the_first_plan_begins_where_the_backup_ends(tmp_path):
     for number, end in ends.items():
         fingerprint = {"watermark_ms": 0, "offsets": [end], "files": {}, "starts": {"0": begins.get(number, '{"t": {"0": 3}}')}}
         offset_log = (folder / "offsets" / str(min(number, 1))).read_text()
-        said = {**whole, "batch": number, "fingerprint": fingerprint, "offset_log": offset_log, "source_logs": {}}
+        said = {**whole, "batch": number, "fingerprint": fingerprint, "offset_log": offset_log, "source_logs": {}, "made_by": {}}
         (manifests / str(number)).write_text(json.dumps(said))
     to = tmp_path / "to"
     assert back_up(folder, to).batch == 1
