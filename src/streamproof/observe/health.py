@@ -19,7 +19,7 @@ from streamproof.observe.values import Values
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import RunEvent
-from streamproof.runtime.watching.pulse import Pulse, QueryPulse
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse, QueryPulse
 
 LEAST_SECONDS = 120.0
 """Nothing hangs before that."""
@@ -93,7 +93,7 @@ class _Query:
     """Which look for input it was, when the pulse was taken last."""
 
 
-class Health:
+class Health(FeelsPulse):
     """A listener of a run that says whether it is alive and ready. Events and beats come from the threads of the run, and whoever asks from others.
 
     Parameters

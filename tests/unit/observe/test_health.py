@@ -27,7 +27,7 @@ from streamproof.runtime.watching.events import (
     RunFailed,
     SparkStarting,
 )
-from streamproof.runtime.watching.pulse import Pulse, QueryPulse
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse, QueryPulse
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -279,7 +279,7 @@ def test_a_listener_that_does_not_return_holds_the_pulse_back():
     """The thread of a query is in the listener, and the thread of the run waits for it: by the beat that does not come it is seen."""
     held, beats = threading.Event(), []
 
-    class Feels:
+    class Feels(FeelsPulse):
         def __call__(self, event):
             held.wait(10) if isinstance(event, BatchPlanned) else None
 
