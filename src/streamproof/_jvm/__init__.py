@@ -21,6 +21,7 @@ from streamproof._jvm.java import (
     java_call,
     java_causes,
     java_class,
+    named,
     plain,
     production_jar,
 )
@@ -141,6 +142,7 @@ __all__ = [
     "live_settings",
     "look_of",
     "minor_version",
+    "named",
     "names_state_format",
     "newest_of_keys",
     "newest_progress",
