@@ -20,6 +20,7 @@ from streamproof.observe.dashboard import dashboard, expression
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.metric import Kind
 from streamproof.observe.metrics import ALERTS, METRICS, OF_PLAIN_JOBS
+from streamproof.observe.metrics.queries import DIED, LAST_FAILURE, UP
 from streamproof.observe.moment import Moment
 from streamproof.observe.rules import alert_rules
 from streamproof.observe.runbook import runbook
@@ -198,6 +199,36 @@ def test_series_beyond_the_bound_are_counted_and_not_shown():
 
     assert sum(key[0] == "streamproof_table_rows" for key in found) == MOST_SERIES
     assert found["streamproof_series_left_out_total", "table_rows"] == 5
+
+
+def test_the_series_of_the_query_that_ended_longest_ago_make_room_for_those_of_one_that_runs():
+    """A query without a checkpoint has another id, and so another name, whenever it is started."""
+    values = Values(OF_PLAIN_JOBS)
+    for number in range(MOST_SERIES):
+        values(WatchedStarted(f"q{number}", f"r{number}", f"i{number}"))
+        values(WatchedEnded(f"q{number}", f"r{number}", None))
+    values(WatchedStarted("q0", "r", "i0"))  # it runs again
+
+    values(WatchedStarted("important", "run", "id"))
+    values(WatchedEnded("important", "run", "ZeroDivisionError"))
+
+    up, died = values.now(UP), values.now(DIED)
+    assert (up["q0",], up["important",], died["important",]) == (1, 0, 1)
+    assert ("q1",) not in up, "it ended longest ago"
+    assert ("q2",) in up
+    assert len(up) == MOST_SERIES
+    assert [*values.left_out()] == []
+
+
+def test_queries_that_come_and_go_fill_no_memory():
+    values = Values(OF_PLAIN_JOBS)
+    for number in range(MOST_SERIES + 3):
+        values(WatchedStarted(f"q{number}", f"r{number}", f"i{number}"))
+        values(WatchedEnded(f"q{number}", f"r{number}", "ZeroDivisionError"))
+
+    assert len(values._ended) == MOST_SERIES
+    assert len(values.now(LAST_FAILURE)) == MOST_SERIES
+    assert ("q2",) not in values.now(UP)
 
 
 def test_of_a_query_the_last_failure_is_shown_by_its_code_and_no_other():

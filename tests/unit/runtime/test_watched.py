@@ -165,6 +165,15 @@ def test_the_state_is_not_counted_where_nobody_can_be_asked_for_it():
     assert (word.kind, batch.state, note.code) == ("watched-heard", (), "progress-not-read")
 
 
+def test_queries_without_a_name_that_come_and_go_fill_no_memory():
+    known = Watched()
+    for number in range(1_200):
+        identity, run = f"{number:08x}-x", f"run-{number}"
+        assert len([*known.started(identity, run, None), *known.ended(identity, run, None, None)]) == 3
+
+    assert max(len(kept) for kept in vars(known).values() if hasattr(kept, "__len__")) == 1_000
+
+
 def test_a_progress_that_comes_after_the_end_is_no_event():
     known = Watched()
     [*known.progressed(progress()), *known.ended("aaaaaaaa-1", "run-1", None, None)]

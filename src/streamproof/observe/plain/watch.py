@@ -1,6 +1,7 @@
 """`sp.watch`: metrics and the live page of a plain PySpark job, by one line in it."""
 
 import logging
+from collections import deque
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 _METRICS = Wanted("metrics", 'metrics="{}"', 9464, "lets other machines read it, without a password")
 _LIVE = Wanted("live page", 'live="{}"', 9465, "lets other machines look at it, with a token")
+_MOST_SAID = 1_000
+"""A query that is started again and again without a name is another one each time, and is noted each time."""
 _LOG = logging.getLogger("streamproof.watch")
 
 
@@ -36,7 +39,7 @@ class Watch:
         """Where Prometheus finds the metrics; None where they were not asked for."""
         self.live_url: str | None = None
         """Where the live page is; None where it was not asked for."""
-        self._said: list[str] = []
+        self._said: deque[str] = deque(maxlen=_MOST_SAID)
         self._emitter = Emitter(self._keep, *listeners)
         self._hearing = Hearing(spark, self._emitter)
         self._open = ExitStack()
