@@ -1,6 +1,7 @@
 """Where something of a run can be read by HTTP: an address as people type it, and a socket that listens there."""
 
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -53,6 +54,18 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def means_this_machine(headers: Mapping[str, str]) -> bool:
+    """Whether a request with these headers was sent to this machine by a name of its own.
+
+    A page of another site can give its own name our address (DNS rebinding), and would read what we answer. A browser always says which name it was.
+    """
+    host = headers.get("host")
+    if host is None:
+        return True
+    name, _, port = host.rpartition(":")
+    return is_loopback((name if port.isdigit() else host).strip("[]").lower())
 
 
 def listening(host: str, port: int, wanted: Wanted) -> socket.socket:

@@ -171,6 +171,30 @@ def test_whoever_asks_for_the_head_of_the_stream_waits_for_nothing():
         assert page.client.head("/pictures").headers["content-type"].startswith("text/event-stream")
 
 
+@pytest.mark.parametrize(
+    "other",
+    ['prefs={"theme":"dark"}', "consent=a b", "x[y]=1", 'id=1; sess="a;b"', "name=J\u00f6rg", "alone", "=", "streamproof_live=old"],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_cookies_of_other_pages_of_this_host_do_not_keep_anybody_out(other, order):
+    headers = {"host": "box:9465", "cookie": "; ".join([other, f"streamproof_live_9465={TOKEN}"][::order])}
+
+    assert Access(TOKEN).admits(headers)
+    assert not Access("another-token-than-that").admits(headers)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9465", "localhost:9465", "LOCALHOST", "[::1]:9465", "[::1]", "127.0.0.2:80"])
+def test_names_of_this_machine_are_answered(host):
+    assert Access().is_at({"host": host})
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:9465", "localhost.evil.example", "", "127.0.0.1.evil.example:80", "10.0.0.7"]
+)
+def test_a_name_of_another_machine_is_not(host):
+    assert not Access().is_at({"host": host})
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 def test_it_only_reads(method):
     with shown() as page:
