@@ -1,6 +1,7 @@
 """The server of the live page, asked by a real HTTP client over real sockets."""
 
 import contextlib
+import errno
 import json
 import logging
 import socket
@@ -15,7 +16,8 @@ import httpx
 import pytest
 
 from streamproof.cli import live
-from streamproof.errors import ConfigurationError, MissingExtra, SinkUnavailable
+from streamproof.errors import ConfigurationError, MissingExtra, PortTaken, SinkUnavailable
+from streamproof.observe import addresses
 from streamproof.observe.live import readers, server
 from streamproof.observe.live.access import COOKIE, VARIABLE, Access, access_to
 from streamproof.observe.live.board import RunBoard
@@ -202,12 +204,39 @@ def test_it_only_reads(method):
 
 
 def test_a_port_that_is_taken_is_said_with_what_to_do():
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(ConfigurationError) as error:
-        bound(str(other.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortTaken) as error:
+            bound(str(port))
 
-    assert f"The live page cannot be shown on 127.0.0.1:{other.getsockname()[1] if other.fileno() > 0 else ''}" in str(error.value)
-    assert "address already in use" in str(error.value)
-    assert "--live 9466" in str(error.value)
+    assert f"The live page cannot be shown on 127.0.0.1:{port}: address already in use." in str(error.value)
+    assert f"give another port: --live {port + 1}." in str(error.value)
+    assert error.value.exit_code == 75
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "proposed"),
+    [
+        ("127.0.0.1", 9463, "9466"),
+        ("127.0.0.1", 9464, "9466"),
+        ("127.0.0.1", 9465, "9466"),
+        ("127.0.0.1", 8000, "8001"),
+        ("127.0.0.1", 65_535, "0"),
+        ("0.0.0.0", 8000, "0.0.0.0:8001"),
+        ("::1", 8000, "[::1]:8001"),
+    ],
+)
+def test_the_port_that_is_proposed_is_another_one_than_that_of_the_metrics_or_the_page(host, port, proposed, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EADDRINUSE, "Address already in use")
+
+    monkeypatch.setattr(socket, "create_server", refused)
+
+    with pytest.raises(PortTaken) as error:
+        addresses.listening(host, port, server.WANTED)
+
+    assert f"--live {proposed}." in error.value.remedy
+    assert addresses.parsed(proposed, server.WANTED)[0] == host
 
 
 @pytest.mark.parametrize("address", ["x", "70000", "host:", "1.2.3.4:x", "-1", "²"])
@@ -217,8 +246,10 @@ def test_what_is_no_address_is_said(address):
 
 
 def test_an_address_of_another_machine_is_said():
-    with pytest.raises(ConfigurationError, match=r"cannot be shown on 203\.0\.113\.7:0"):
+    with pytest.raises(ConfigurationError, match=r"cannot be shown on 203\.0\.113\.7:0") as error:
         bound("203.0.113.7:0")
+
+    assert error.value.exit_code == 2, "a restart mends nothing"
 
 
 def test_a_missing_library_is_said_before_the_job_starts(tmp_path, monkeypatch):

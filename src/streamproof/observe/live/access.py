@@ -49,7 +49,9 @@ class Access:
 
     def is_at(self, headers: Mapping[str, str]) -> bool:
         """Whether the request means this machine: a page of another site can give its own name our address, and would read what we answer."""
-        return self.token is not None or means_this_machine(headers)  # of a site that a browser was lured to it has no cookie
+        return self.token is not None or means_this_machine(
+            headers.get("host")
+        )  # of a site that a browser was lured to it has no cookie
 
 
 def access_to(host: str, folder: Path) -> Access:
