@@ -8,7 +8,8 @@ StreamproofError                [error]
 │   ├── EnvironmentProblem      [environment]              Java, Spark or a permission is missing or too old
 │   │   ├── TooManyOpenFiles    [too-many-open-files]      the process may open no further file
 │   │   └── MachineShort        [machine]                  the machine did not let the job of a proof run to its end; exit code 3
-│   └── MissingExtra            [missing-extra]            a library that an extra installs is not there
+│   ├── MissingExtra            [missing-extra]            a library that an extra installs is not there
+│   └── PortTaken               [port-taken]               another program listens on the port of the metrics or the live page; exit code 75
 ├── DataError                   [data]                     the input cannot be read: a file vanished, is no Parquet, is not readable
 │   └── SourceUnavailable       [source-unavailable]       the system of a source does not answer; exit code 75
 ├── RegistryError               [registry]                 a schema registry refuses us
@@ -129,6 +130,13 @@ class MissingExtra(ConfigurationError):
     """A library that an extra installs is not there."""
 
     code = "missing-extra"
+
+
+class PortTaken(ConfigurationError):
+    """Another program listens on the port that the metrics or the live page were to be shown on."""
+
+    code = "port-taken"
+    exit_code = TRY_AGAIN
 
 
 class ScenarioError(ConfigurationError):

@@ -16,7 +16,7 @@ from streamproof.observe.health import Health
 from streamproof.observe.values import Values
 from streamproof.runtime.batch.publishing import Publisher
 from streamproof.runtime.watching.events import BatchCommitted, QueryStarting, RunEvent
-from streamproof.runtime.watching.pulse import Pulse
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse
 
 HANGS = """
 import time
@@ -66,7 +66,7 @@ def watched(job: SmallJob, *listeners, hang_after: float = 8) -> Iterator[Simple
             running.join(PATIENCE)
 
 
-class Pulses:
+class Pulses(FeelsPulse):
     """What the pulse of a run has said of tasks."""
 
     def __init__(self) -> None:

@@ -22,6 +22,7 @@ from streamproof._jvm.java import (
     java_call,
     java_causes,
     java_class,
+    named,
     plain,
     production_jar,
 )
@@ -142,6 +143,7 @@ __all__ = [
     "live_settings",
     "look_of",
     "minor_version",
+    "named",
     "names_state_format",
     "newest_of_keys",
     "newest_progress",

@@ -52,6 +52,14 @@ def whole_text(answer: Any) -> Any:
     return "".join(answer.piece(number) for number in range(answer.count()))
 
 
+_CONDITION = re.compile(r"\[[A-Z][A-Z0-9]*[_.][A-Z0-9_.]*\]")
+_OF_A_TASK = re.compile(r"\(TID \d+\)(?: \([^)\n]*\))?: ((?:[a-z]\w*\.)+[A-Z][\w$]*)(?:: ([^\n]*))?")
+"""In the text of a job that was aborted: of which task, and what that raised."""
+_WITHOUT_VALUES = re.compile(
+    r"(?:[a-z]\w*\.)+(?:UnknownHost|Connect|NoRouteToHost|ClassNotFound)Exception: |"
+    r"(?:[a-z]\w*\.)+(?:OutOfMemory|NoClassDefFound|NoSuchMethod|UnsupportedClassVersion)Error: "
+)
+_NO_MODULE = re.compile(r"No module named '[\w.]+'")
 _CLASS_NAMES = re.compile(r"^(?:Caused by: )?(?:[a-z]\w*\.)+[A-Z][\w$]*(?:: |$)")
 
 
@@ -61,6 +69,24 @@ def plain(cause: str) -> str:
     while (shorter := _CLASS_NAMES.sub("", said)) != said:
         said = shorter
     return said or "no reason given"
+
+
+def named(cause: str) -> str:
+    """What a cause is, without its words, which may hold values of rows: its class and Spark's condition, "SparkException [TASK_WRITE_FAILED]".
+
+    Of a class that no value of a row can come into, such as that a host is not known, it is what the cause says; "" where there is neither class nor
+    condition.
+    """
+    said = plain(cause)
+    if _WITHOUT_VALUES.match(cause.strip()) or _NO_MODULE.fullmatch(said):
+        return said
+    first = cause.strip().partition("\n")[0]
+    before = first[: len(first) - len(said)] if first.endswith(said) else first
+    of_a_task = _OF_A_TASK.search(said)
+    classes = re.findall(r"[\w$.]+", of_a_task[1] if of_a_task else before.removeprefix("Caused by"))
+    condition = _CONDITION.match(of_a_task[2] if of_a_task else said)
+    name = classes[-1].rpartition(".")[2].rpartition("$")[2] if classes else ""
+    return " ".join(filter(None, (name, condition[0] if condition else "")))
 
 
 def is_of_spark(problem: BaseException) -> bool:

@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING
 from streamproof.cli import screen
 
 if TYPE_CHECKING:
+    from streamproof.observe.addresses import Patience
     from streamproof.observe.live.place import Place
     from streamproof.observe.live.server import LivePage
     from streamproof.proof_page import ProofBoard
     from streamproof.runtime.watching.events import Listener
 
 
-def place(address: str | None, folder: Path) -> "Place | None":
-    """The place of a page, taken before anything begins; None where no page is asked for."""
+def place(address: str | None, folder: Path, patience: "Patience | None" = None) -> "Place | None":
+    """The place of a page, taken before anything begins; None where no page is asked for. `patience` is for a port that is taken."""
     if address is None:
         return None
     from streamproof.observe.live import place as places
 
-    return places.place(address, folder)
+    return places.place(address, folder, patience=patience)
 
 
 @contextmanager
 def of_run(job: str, address: str | None, folder: Path) -> "Iterator[list[Listener]]":
     """Shows a run on its page as long as it lasts; gives the listeners that this takes."""
-    at = place(address, folder)
+    from streamproof.observe import addresses
+
+    at = place(address, folder, addresses.FOR_A_DRIVER_THAT_ENDS)
     if at is None:
         yield []
         return

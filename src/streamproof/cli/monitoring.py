@@ -80,11 +80,12 @@ def _shown(job: str, address: str | None, health: "Health") -> "Iterator[list[Li
     if address is None:
         yield []
         return
+    from streamproof.observe import addresses
     from streamproof.observe.endpoint import Endpoint
     from streamproof.observe.values import Values
 
     values = Values()
-    with Endpoint(job, address, values, checked=health) as endpoint:
+    with Endpoint(job, address, values, checked=health, patience=addresses.FOR_A_DRIVER_THAT_ENDS) as endpoint:
         screen.print_note(f"Metrics of this run: {endpoint.url}")
         yield [values]
 

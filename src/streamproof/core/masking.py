@@ -5,19 +5,29 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from typing import Any
 
-_WORDS = r"password|passwd|pwd|secret|token|credential|(?:api|access|account)[._-]?key|accountkey"
+_WORDS = r"password|passwd|passphrase|pwd|secret|token|credential|(?:api|access|account)[._-]?key|accountkey"
 _SECRETS = (
-    (re.compile(r"(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?=@)", re.IGNORECASE), r"\1***"),
+    (
+        re.compile(r"""(?<![a-z0-9+.-])([a-z][a-z0-9+.-]*://[^\s:/@]*:)[^\s@]+(?:@[^\s/@"']+)*(?=@)""", re.IGNORECASE),
+        r"\1***",
+    ),
     (
         re.compile(
-            rf"""(?<![\w.-])([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE
+            rf"""(?<![\w.-])([\w.-]*(?:{_WORDS})[\w.-]*["']?\s*[=:]\s*)(?!\*\*\*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,;&"']+)""",
+            re.IGNORECASE,
         ),
         r"\1***",
     ),
     (re.compile(r"([?&](?:sig|signature)=)[^\s&\"']+", re.IGNORECASE), r"\1***"),
+    (
+        re.compile(r"""(authorization["']?\s*[=:]\s*["']?(?:[\w-]+\s+)?+)(?!\*\*\*)[^\s"',;]{6,}""", re.IGNORECASE),
+        r"\1***",
+    ),
+    (re.compile(r"\b([Bb]asic\s+)(?=\w\S*[A-Z0-9=])[\w+/-]{6,}=*"), r"\1***"),
     (re.compile(r"\b(Bearer\s+)[\w.~+/-]{8,}=*", re.IGNORECASE), r"\1***"),
 )
-_QUOTED = re.compile(r"(?<!named )'([^'\n]*)'(?!\w)")
+_QUOTED = re.compile(r"(?<!\w)(?<!named )'((?:[^'\n]|'(?=\w))*)(?:'(?!\w)|(?=\n|\Z))")
+"""Up to the last quote that is no apostrophe; a value of several lines is cut off with the first of them."""
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _MOST_FIELDS = 30
 _MOST_CHARACTERS = 600

@@ -49,6 +49,7 @@ class NoteCode(StrEnum):
     SUBFOLDER_LEFT_OUT = "subfolder-left-out"
     # of a plain PySpark job that is watched
     QUERY_UNNAMED = "query-unnamed"
+    PORT_TAKEN = "port-taken"
     PROGRESS_NOT_READ = "progress-not-read"
     PROGRESS_PASSED_OVER = "progress-passed-over"
     # of a proof

@@ -1,12 +1,43 @@
 """Where something of a run can be read by HTTP: an address as people type it, and a socket that listens there."""
 
+import errno
+import os
 import socket
-from dataclasses import dataclass
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from streamproof.errors import ConfigurationError
+from streamproof.core.clock import monotonic_seconds
+from streamproof.errors import ConfigurationError, PortTaken
 
 LOOPBACK = "127.0.0.1"
+METRICS_PORT, LIVE_PORT = 9464, 9465
+"""Those of the examples; neither is proposed in place of the other."""
+_OURS = (METRICS_PORT, LIVE_PORT)
+_LOOK_EVERY_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Patience:
+    """For how long a port that is taken is waited for.
+
+    Parameters
+    ----------
+    wait
+        Waits so many seconds.
+    clock
+        Seconds that never go back.
+    """
+
+    seconds: float = 0.0
+    wait: Callable[[float], object] = field(default_factory=lambda: threading.Event().wait)
+    clock: Callable[[], float] = monotonic_seconds
+
+
+NONE = Patience()
+FOR_A_DRIVER_THAT_ENDS = Patience(30.0)
+"""A run that was started again at once may find the port of the one before: its driver, or a process of it, is still ending."""
 
 
 @dataclass(frozen=True)
@@ -55,31 +86,74 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def listening(host: str, port: int, wanted: Wanted) -> socket.socket:
+def means_this_machine(host: str | None) -> bool:
+    """Whether a request with this header Host was sent to this machine by a name of its own.
+
+    A page of another site can give its own name our address (DNS rebinding), and would read what we answer. A browser always says which name it was.
+    """
+    if host is None:
+        return True
+    name, _, port = host.rpartition(":")
+    return is_loopback((name if port.isdigit() else host).strip("[]").lower())
+
+
+def listening(host: str, port: int, wanted: Wanted, patience: Patience = NONE) -> socket.socket:
     """A socket that listens there.
 
     Raises
     ------
+    PortTaken
+        If another program listens there, and still does once the patience is at its end.
     ConfigurationError
-        If the port is taken, or the address is none of this machine.
+        If the address is none of this machine.
     """
-    try:
-        (family, _, _, _, place), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        return socket.create_server(place, family=family)
-    except OSError as problem:
-        raise taken(host, port, wanted, problem) from problem
+    until = patience.clock() + patience.seconds
+    while True:
+        try:
+            (family, _, _, _, place), *_ = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            return socket.create_server(place, family=family)
+        except OSError as problem:
+            if problem.errno != errno.EADDRINUSE:
+                raise _no_address(host, port, wanted, problem) from problem
+            if patience.clock() >= until:
+                raise _taken(host, port, wanted, problem) from problem
+            patience.wait(_LOOK_EVERY_SECONDS)
 
 
-def taken(host: str, port: int, wanted: Wanted, problem: OSError) -> ConfigurationError:
-    """That nothing can listen there, and why."""
-    return ConfigurationError(
-        f"The {wanted.what} cannot be shown on {host}:{port}: {(problem.strerror or str(problem)).lower()}.",
-        required="A port that no other program listens on, on an address of this machine.",
-        remedy=f"Give another one: {wanted.by(wanted.port + 1)}. Port 0 takes one that is free, and the run says which.",
+def _taken(host: str, port: int, wanted: Wanted, problem: OSError) -> PortTaken:
+    free = next((other for other in range(port + 1, 65_536) if other not in _OURS), 0)
+    return PortTaken(
+        _not_shown(host, port, wanted, problem),
+        required="A port that no other program listens on: another run of this job, perhaps, or what is left of one.",
+        remedy=f"End that program, or give another port: {wanted.by(typed(host, free))}. Port 0 takes one that is free.",
     )
+
+
+def _no_address(host: str, port: int, wanted: Wanted, problem: OSError) -> ConfigurationError:
+    return ConfigurationError(
+        _not_shown(host, port, wanted, problem),
+        required="An address of this machine, and a port that this user may listen on.",
+        remedy=f"Give another one: {wanted.by(wanted.port)}. Port 0 takes one that is free.",
+    )
+
+
+def _not_shown(host: str, port: int, wanted: Wanted, problem: OSError) -> str:
+    number = problem.errno or 0
+    # Python adds to what the system says where that was, and we have said that.
+    why = os.strerror(number) if number > 0 else problem.strerror or str(problem)
+    return f"The {wanted.what} cannot be shown on {_bracketed(host)}:{port}: {why.lower()}."
+
+
+def typed(host: str, port: int) -> str:
+    """How an address is typed: a port alone where it is the usual one of this machine."""
+    return str(port) if host == LOOPBACK else f"{_bracketed(host)}:{port}"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def url(bound: tuple[str, int], path: str) -> str:
     """How an address is typed into a browser."""
     host, port = bound
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}{path}"
+    return f"http://{_bracketed(host)}:{port}{path}"

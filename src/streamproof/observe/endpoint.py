@@ -1,14 +1,28 @@
 """The endpoint that Prometheus scrapes: the metrics of a run over HTTP, and whether it is alive and ready."""
 
 import json
+import logging
+import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from streamproof.config.secret import redact
 from streamproof.connectors.extras import library
-from streamproof.observe.addresses import Wanted, parsed, taken, url
+from streamproof.observe.addresses import (
+    METRICS_PORT,
+    NONE,
+    Patience,
+    Wanted,
+    is_loopback,
+    listening,
+    means_this_machine,
+    parsed,
+    url,
+)
 from streamproof.observe.health import Answer, Checked, OfPlainJob
 from streamproof.observe.metric import SECONDS, Kind
 from streamproof.observe.values import Durations, Values
@@ -19,7 +33,8 @@ if TYPE_CHECKING:
 JOB = "job_name"
 LEFT_OUT = "streamproof_series_left_out_total"
 _WHAT = "a Prometheus endpoint"
-WANTED = Wanted("metrics", "--metrics {}", 9464, "lets other machines read it, without a password")
+_LOG = logging.getLogger("streamproof.metrics")
+WANTED = Wanted("metrics", "--metrics {}", METRICS_PORT, "lets other machines read it, without a password")
 
 
 class Exposed:
@@ -76,16 +91,29 @@ class Endpoint:
         How it was asked for; for errors.
     checked
         How the run is; a `Health` that hears its events. Without it only what the metrics tell, as of a plain PySpark job.
+    patience
+        For how long a port that is taken is waited for.
 
     Raises
     ------
     ConfigurationError
-        If the address is none, or the port is taken.
+        If the address is none.
+    PortTaken
+        If the port is taken.
     MissingExtra
         If prometheus-client is not installed.
     """
 
-    def __init__(self, job: str, address: str, values: Values, wanted: Wanted = WANTED, checked: Checked | None = None) -> None:
+    def __init__(
+        self,
+        job: str,
+        address: str,
+        values: Values,
+        wanted: Wanted = WANTED,
+        checked: Checked | None = None,
+        *,
+        patience: Patience = NONE,
+    ) -> None:
         host, port = parsed(address, wanted)
         render, asked = _renderer(Exposed(job, values)), OfPlainJob(values) if checked is None else checked
         pages: dict[str, Callable[[], tuple[int, str, bytes]]] = {
@@ -93,12 +121,8 @@ class Endpoint:
             "/health": lambda: _said(asked.health()),
             "/ready": lambda: _said(asked.ready()),
         }
-        handler = type("Handler", (_Handler,), {"pages": pages})
-        try:
-            self._server = ThreadingHTTPServer((host, port), handler)
-        except OSError as problem:
-            raise taken(host, port, wanted, problem) from problem
-        self._server.daemon_threads = True
+        listens = listening(host, port, wanted, patience)
+        self._server = _Server(listens, type("Handler", (_Handler,), {"pages": pages}))
         self._thread = threading.Thread(target=self._server.serve_forever, name="streamproof-metrics", daemon=True)
 
     @property
@@ -113,24 +137,53 @@ class Endpoint:
 
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
+        with suppress(OSError):  # a process that was forked meanwhile has the socket too, and would keep the port
+            self._server.socket.shutdown(socket.SHUT_RDWR)
         self._server.server_close()
         self._thread.join()
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, listens: socket.socket, handler: type[BaseHTTPRequestHandler]) -> None:
+        place = listens.getsockname()
+        super().__init__(place[:2], handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket, self.server_address = listens, place
+        self.alone = is_loopback(str(place[0]))
+        """Whether only this machine reaches it."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away before it has its answer is no news; what we did wrong is said in a line, and not as a trace on the screen."""
+        problem = sys.exc_info()[1]
+        if not isinstance(problem, OSError):
+            _LOG.warning("The metrics could not be shown: %s.", type(problem).__name__)
+
+
 class _Handler(BaseHTTPRequestHandler):
     pages: dict[str, Callable[[], tuple[int, str, bytes]]]
+    server: _Server
     timeout = 10  # a client that sends nothing holds no thread for longer
     server_version = "streamproof"
     sys_version = ""
 
     def do_GET(self) -> None:
-        page = self.pages.get(self.path.partition("?")[0])
-        code, kind, content = page() if page is not None else (404, "text/plain", b"There are /metrics, /health and /ready.\n")
+        code, kind, content = self._answer()
         self.send_response(code)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    do_HEAD = do_GET  # noqa: N815 -- http.server looks for this name
+
+    def _answer(self) -> tuple[int, str, bytes]:
+        if self.server.alone and not means_this_machine(self.headers.get("host")):
+            return 421, "text/plain", b"This is for this machine alone: ask for http://127.0.0.1.\n"
+        page = self.pages.get(self.path.partition("?")[0])
+        return page() if page is not None else (404, "text/plain", b"There are /metrics, /health and /ready.\n")
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Says nothing: a scrape every few seconds would fill the screen."""

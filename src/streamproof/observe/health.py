@@ -14,12 +14,12 @@ from typing import Any, Protocol
 from streamproof.core.clock import monotonic_seconds
 from streamproof.core.durations import format_duration
 from streamproof.core.phases import Phase
-from streamproof.observe.metrics.queries import UP
+from streamproof.observe.metrics.queries import DIED, UP
 from streamproof.observe.values import Values
 from streamproof.runtime.watching import events
 from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
 from streamproof.runtime.watching.events import RunEvent
-from streamproof.runtime.watching.pulse import Pulse, QueryPulse
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse, QueryPulse
 
 LEAST_SECONDS = 120.0
 """Nothing hangs before that."""
@@ -93,7 +93,7 @@ class _Query:
     """Which look for input it was, when the pulse was taken last."""
 
 
-class Health:
+class Health(FeelsPulse):
     """A listener of a run that says whether it is alive and ready. Events and beats come from the threads of the run, and whoever asks from others.
 
     Parameters
@@ -231,18 +231,23 @@ class OfPlainJob:
         return Answer(True, "alive", queries=self._shown())
 
     def ready(self) -> Answer:
-        """Good where every query that has started runs."""
+        """Good where a query runs and none has died. One that was stopped, or has read everything, is missed by nobody while another runs."""
         shown = self._shown()
-        down = [each["query"] for each in shown if each["doing"] != "running"]
+        by = {word: [each["query"] for each in shown if each["doing"] == word] for word in ("running", "died", "ended")}
         if not shown:
             return Answer(False, "starting", "No query has started yet.", "Wait.")
-        if down:
-            return Answer(False, "ended", f"{', '.join(down)} has ended.", "The driver's log says why.", shown)
+        if by["died"]:
+            return Answer(False, "died", f"{', '.join(by['died'])} has died.", "The driver's log says why.", shown)
+        if not by["running"]:
+            return Answer(False, "ended", f"{', '.join(by['ended'])} has ended.", "The driver's log says why.", shown)
         return Answer(True, "ready", queries=shown)
 
     def _shown(self) -> list[dict[str, Any]]:
-        up = self._values.now(UP)
-        return [{"query": labels[0], "doing": "running" if value == 1 else "ended"} for labels, value in up.items()]
+        up, died = self._values.now(UP), self._values.now(DIED)
+        return [
+            {"query": labels[0], "doing": "running" if value == 1 else "died" if died.get(labels) == 1 else "ended"}
+            for labels, value in up.items()
+        ]
 
 
 def _hear(query: _Query, event: RunEvent, now: float) -> None:

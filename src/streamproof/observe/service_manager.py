@@ -60,23 +60,27 @@ class ServiceManager:
         while True:
             health, readiness = self._checked.health(), self._checked.ready()
             lines = ["WATCHDOG=1"] if health.good else []
-            if not ready and readiness.good:
-                ready = True
+            is_ready = ready or readiness.good
+            if is_ready and not ready:
                 lines.append("READY=1")
             elif not ready and health.good:
                 lines.append(_MORE_TIME)
             status = " ".join((health if not health.good else readiness).reason.split()) or readiness.status
             lines += [f"STATUS={status}"] if status != self._status else []
-            self._status = status
-            if lines:
-                _send(self._address, "\n".join(lines))
+            if not lines or _send(self._address, "\n".join(lines)):  # else it has heard nothing of it, and is told again
+                ready, self._status = is_ready, status
             if self._over.wait(self._every if ready else min(self._every, 1.0)):
                 return
 
 
-def _send(address: str, text: str) -> None:
-    """One datagram; a service manager that does not listen stops no run. A socket whose name begins with @ is an abstract one."""
+def _send(address: str, text: str) -> bool:
+    """One datagram, and whether it was taken: a service manager that does not listen, or is full, stops no run.
+
+    A socket whose name begins with @ is an abstract one.
+    """
     with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sending:
         sending.setblocking(False)
         sending.connect(f"\0{address[1:]}" if address.startswith("@") else address)
         sending.send(text.encode())
+        return True
+    return False

@@ -9,13 +9,17 @@ from math import isnan
 from streamproof.observe.metric import QUERY, SECONDS, Kind, Metric
 from streamproof.observe.metrics import METRICS
 from streamproof.observe.moment import Moment, moment
+from streamproof.runtime.watching import events
 from streamproof.runtime.watching.death_events import QueryDied, QueryStopped
-from streamproof.runtime.watching.events import QueryEnded, RunEvent
-from streamproof.runtime.watching.watched_events import WatchedEnded
+from streamproof.runtime.watching.events import RunEvent
+from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedStarted
 
 _JUMP_SECONDS = 2.0
 MOST_SERIES = 1_000
-"""Of one metric. What comes beyond them is counted, and not shown: each series costs memory here and in Prometheus."""
+"""Of one metric: each series costs memory here and in Prometheus. A new one takes the place of those of the query that ended longest ago; where
+all queries of a metric run, it is counted, and not shown."""
+_BEGUN = events.QueryStarted | WatchedStarted
+_OVER = events.QueryEnded | QueryDied | QueryStopped | WatchedEnded
 
 
 @dataclass
@@ -59,12 +63,15 @@ class Values:
         self._lock = threading.Lock()
         self._series: dict[str, dict[tuple[str, ...], Value]] = {metric.name: {} for metric in metrics}
         self._left_out: dict[str, int] = {}
+        self._ended: dict[str, None] = {}
+        """Queries that have ended, the one that ended longest ago first."""
 
     def __call__(self, event: RunEvent) -> None:
         now = _Steady(self._clock().steady)
         with self._lock:
+            self._keep_ended(event)
             for metric in self.metrics:
-                if metric.while_running and isinstance(event, QueryEnded | QueryDied | QueryStopped | WatchedEnded):
+                if metric.while_running and isinstance(event, _OVER):
                     self._end(metric, event.query)
                 reading = metric.readings.get(type(event))
                 if reading is not None:
@@ -92,11 +99,33 @@ class Values:
         with self._lock:
             yield from [*self._left_out.items()]
 
+    def _keep_ended(self, event: RunEvent) -> None:
+        """Which queries have ended. A query that is started anew without a checkpoint has another name each time, so no more are kept than series."""
+        if isinstance(event, _BEGUN | _OVER):
+            self._ended.pop(event.query, None)
+        if isinstance(event, _OVER):
+            self._ended[event.query] = None
+        while len(self._ended) > MOST_SERIES:
+            longest_ago = next(iter(self._ended))
+            del self._ended[longest_ago]
+            for metric in self.metrics:
+                self._end(metric, longest_ago)
+
+    def _make_room(self, metric: Metric) -> bool:
+        """Whether there is room for a series more, once those of the query that ended longest ago are gone."""
+        place, series = metric.labels.index(QUERY), self._series[metric.name]
+        if len(series) >= MOST_SERIES and self._ended:
+            there = {labels[place] for labels in series}
+            longest_ago = next((query for query in self._ended if query in there), None)
+            if longest_ago is not None:
+                self._end(metric, longest_ago)
+        return len(series) < MOST_SERIES
+
     def _take(self, metric: Metric, labels: tuple[str, ...], value: float) -> None:
         series = self._series[metric.name]
         if metric.kind is Kind.INFO:
             self._end(metric, labels[metric.labels.index(QUERY)])
-        if labels not in series and len(series) >= MOST_SERIES:
+        if labels not in series and not self._make_room(metric):
             self._left_out[metric.name] = self._left_out.get(metric.name, 0) + 1
             return
         if metric.kind in (Kind.GAUGE, Kind.INFO):

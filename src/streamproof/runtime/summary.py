@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from streamproof.checkpoint.state import OpenWindows, open_windows
 from streamproof.connectors.sources import sources_of
 from streamproof.core.account import COUNTED, Account
-from streamproof.core.clock import from_micros
 from streamproof.core.durations import micros_of
 from streamproof.core.ends import End
+from streamproof.core.instants import instant_at
 from streamproof.core.manifest import Manifest
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.opened import Opened
@@ -98,7 +98,7 @@ def _end_of(query: "RunningQuery") -> _End:
     newest, protocol = _newest_committed(query), query.protocol
     open_are, sinks = protocol.query.root.open_are, protocol.query.sinks
     opened = _opened(protocol, newest) if open_are is not None and newest is not None else OpenWindows(0, 0, None)
-    done, until = protocol.done, None if opened.latest_end_us is None else from_micros(opened.latest_end_us)
+    done, until = protocol.done, None if opened.latest_end_us is None else instant_at(opened.latest_end_us)
     are_windows = open_are is not None and open_are.are_windows
     account = account_of(query.name, newest, opened, copies_in(sinks.sides))
     event = QueryEnded(

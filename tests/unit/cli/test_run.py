@@ -8,6 +8,7 @@ import socket
 from dataclasses import replace
 from datetime import UTC, datetime
 from io import StringIO
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from streamproof.core.ends import End
 from streamproof.core.notes import Note, NoteCode
 from streamproof.core.opened import Opened
 from streamproof.errors import AccountError, JobDefinitionError, StreamproofError
+from streamproof.observe import addresses
+from streamproof.observe.addresses import Patience
 from streamproof.runtime.spark.failures import jvm_gone
 from streamproof.runtime.watching.events import (
     BatchCommitted,
@@ -519,12 +522,27 @@ def test_a_service_manager_that_has_started_the_run_is_told(ran, monkeypatch, tm
 
 
 @pytest.mark.parametrize("option", ["--metrics", "--live"])
-def test_a_port_that_is_taken_is_said_before_anything_begins(ran, streamproof, option):
+def test_a_run_waits_for_the_port_of_a_driver_that_is_ending(ran, option, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        monkeypatch.setattr(addresses, "FOR_A_DRIVER_THAT_ENDS", Patience(30, lambda _: taken.close()))
+        shown, _ = ran(option, port)
+
+    assert shown.code == 0
+    assert f"http://127.0.0.1:{port}/" in shown.err
+
+
+@pytest.mark.parametrize("option", ["--metrics", "--live"])
+def test_a_port_that_stays_taken_is_said_before_anything_begins_and_a_restart_may_mend_it(ran, streamproof, option, monkeypatch):
+    """A service manager starts the run again, as it does not where a person is needed: a port for scrapes must not keep a job down."""
     _, _ = ran()
+    waited, now = [], count()
+    monkeypatch.setattr(addresses, "FOR_A_DRIVER_THAT_ENDS", Patience(30, waited.append, lambda: next(now)))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         shown = streamproof("run", "my_job", option, str(taken.getsockname()[1]))
 
-    assert shown.code == 2
+    assert len(waited) == 29
+    assert shown.code == 75
     assert "address already in use" in shown.err
     assert "Port 0 takes one that is free" in shown.err
     assert not shown.out

@@ -89,3 +89,16 @@ def test_what_stands_in_quotes_is_said_by_its_shape():
     said = unquoted("Fail to parse 'ann@example.org' of bob@example.org in column `who`")
     assert said == "Fail to parse (text of 15 characters) of (text of 15 characters) in column `who`"
     assert unquoted("No module named 'psycopg'") == "No module named 'psycopg'"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("The value 'Jane O'Neil, 4111' of the type", "The value (text of 17 characters) of the type"),
+        ("The value 'O'Brien' is bad", "The value (text of 7 characters) is bad"),
+        ("The value '4111-1111\nJane' of the type", "The value (text of 9 characters)\nJane' of the type"),
+        ("can't read 'Jane's card' in", "can't read (text of 11 characters) in"),
+    ],
+)
+def test_an_apostrophe_ends_no_quoted_value(text, said):
+    assert unquoted(text) == said

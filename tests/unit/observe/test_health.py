@@ -1,5 +1,6 @@
 """Whether a run is alive and ready, by a clock of the test; and what systemd is told of it."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -27,7 +28,7 @@ from streamproof.runtime.watching.events import (
     RunFailed,
     SparkStarting,
 )
-from streamproof.runtime.watching.pulse import Pulse, QueryPulse
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse, QueryPulse
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 
@@ -279,7 +280,7 @@ def test_a_listener_that_does_not_return_holds_the_pulse_back():
     """The thread of a query is in the listener, and the thread of the run waits for it: by the beat that does not come it is seen."""
     held, beats = threading.Event(), []
 
-    class Feels:
+    class Feels(FeelsPulse):
         def __call__(self, event):
             held.wait(10) if isinstance(event, BatchPlanned) else None
 
@@ -331,6 +332,33 @@ def test_systemd_is_told_that_it_starts_that_it_is_ready_and_that_it_lives(manag
         assert heard(listening, "READY=1")[-1] == ["WATCHDOG=1", "READY=1", "STATUS=ready"]
         heard(listening, "WATCHDOG=1")
     assert heard(listening, "STOPPING=1")
+
+
+def test_systemd_is_told_again_that_a_run_is_ready_where_it_had_no_room_for_it(tmp_path):
+    """A datagram that does not fit is lost: with Type=notify systemd would wait for it, and end the run."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(10)
+        other.setblocking(False)
+        other.connect(str(tmp_path / "notify"))
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                other.send(b"full")
+        told, asked = Told().start(), threading.Semaphore(0)
+        told.beat(waits=True)
+
+        class Counted:
+            def health(self):
+                asked.release()
+                return told.health.health()
+
+            def ready(self):
+                return told.health.ready()
+
+        with ServiceManager(Counted(), {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "60000"}):
+            for _ in range(3):  # so the first two are over
+                assert asked.acquire(timeout=10)
+            assert heard(listening, "READY=1")[-1] == ["WATCHDOG=1", "READY=1", "STATUS=ready"]
 
 
 def test_systemd_is_not_told_that_a_run_lives_which_hangs(manager):

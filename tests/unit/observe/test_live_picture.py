@@ -28,7 +28,7 @@ from streamproof.runtime.watching.events import (
     TableStays,
     WatermarkLeapt,
 )
-from streamproof.runtime.watching.watched_events import WatchedStarted
+from streamproof.runtime.watching.watched_events import WatchedEnded, WatchedStarted
 from unit.observe.live_samples import NINE, Clock, Story, batch, committed, counts, ended, planned, started
 
 
@@ -174,6 +174,20 @@ def test_of_a_thousand_partitions_a_few_are_shown_and_the_others_are_summed_up(t
     assert topic["not_kept"] == 500
     assert topic["more_lag"] + sum(one["lag"] for one in topic["partitions"]) == topic["lag"]
     assert len(json.dumps(told.now())) < 20_000
+
+
+def test_queries_that_have_ended_make_room_for_one_that_runs(told):
+    for number in range(picture.MOST_QUERIES):
+        told.story.tell(WatchedStarted(f"q{number}", f"r{number}", f"i{number}"), seconds=0)
+        told.story.tell(WatchedEnded(f"q{number}", f"r{number}", None if number else "ZeroDivisionError"), seconds=0)
+
+    told.story.tell(WatchedStarted("important", "run", "id"), seconds=0)
+
+    names = [query["name"] for query in told.now()["queries"]]
+    assert (len(names), told.now()["more_queries"]) == (picture.MOST_QUERIES, 1)
+    assert "important" in names
+    assert "q0" in names, "it has died"
+    assert "q1" not in names
 
 
 def test_a_thousand_queries_and_outputs_are_bounded_and_it_says_so(told):

@@ -1,6 +1,7 @@
 """The server of the live page, asked by a real HTTP client over real sockets."""
 
 import contextlib
+import errno
 import json
 import logging
 import socket
@@ -15,7 +16,8 @@ import httpx
 import pytest
 
 from streamproof.cli import live
-from streamproof.errors import ConfigurationError, MissingExtra, SinkUnavailable
+from streamproof.errors import ConfigurationError, MissingExtra, PortTaken, SinkUnavailable
+from streamproof.observe import addresses
 from streamproof.observe.live import readers, server
 from streamproof.observe.live.access import COOKIE, VARIABLE, Access, access_to
 from streamproof.observe.live.board import RunBoard
@@ -171,6 +173,30 @@ def test_whoever_asks_for_the_head_of_the_stream_waits_for_nothing():
         assert page.client.head("/pictures").headers["content-type"].startswith("text/event-stream")
 
 
+@pytest.mark.parametrize(
+    "other",
+    ['prefs={"theme":"dark"}', "consent=a b", "x[y]=1", 'id=1; sess="a;b"', "name=J\u00f6rg", "alone", "=", "streamproof_live=old"],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_cookies_of_other_pages_of_this_host_do_not_keep_anybody_out(other, order):
+    headers = {"host": "box:9465", "cookie": "; ".join([other, f"streamproof_live_9465={TOKEN}"][::order])}
+
+    assert Access(TOKEN).admits(headers)
+    assert not Access("another-token-than-that").admits(headers)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:9465", "localhost:9465", "LOCALHOST", "[::1]:9465", "[::1]", "127.0.0.2:80"])
+def test_names_of_this_machine_are_answered(host):
+    assert Access().is_at({"host": host})
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:9465", "localhost.evil.example", "", "127.0.0.1.evil.example:80", "10.0.0.7"]
+)
+def test_a_name_of_another_machine_is_not(host):
+    assert not Access().is_at({"host": host})
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
 def test_it_only_reads(method):
     with shown() as page:
@@ -178,12 +204,39 @@ def test_it_only_reads(method):
 
 
 def test_a_port_that_is_taken_is_said_with_what_to_do():
-    with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(ConfigurationError) as error:
-        bound(str(other.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortTaken) as error:
+            bound(str(port))
 
-    assert f"The live page cannot be shown on 127.0.0.1:{other.getsockname()[1] if other.fileno() > 0 else ''}" in str(error.value)
-    assert "address already in use" in str(error.value)
-    assert "--live 9466" in str(error.value)
+    assert f"The live page cannot be shown on 127.0.0.1:{port}: address already in use." in str(error.value)
+    assert f"give another port: --live {port + 1}." in str(error.value)
+    assert error.value.exit_code == 75
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "proposed"),
+    [
+        ("127.0.0.1", 9463, "9466"),
+        ("127.0.0.1", 9464, "9466"),
+        ("127.0.0.1", 9465, "9466"),
+        ("127.0.0.1", 8000, "8001"),
+        ("127.0.0.1", 65_535, "0"),
+        ("0.0.0.0", 8000, "0.0.0.0:8001"),
+        ("::1", 8000, "[::1]:8001"),
+    ],
+)
+def test_the_port_that_is_proposed_is_another_one_than_that_of_the_metrics_or_the_page(host, port, proposed, monkeypatch):
+    def refused(*_, **__):
+        raise OSError(errno.EADDRINUSE, "Address already in use")
+
+    monkeypatch.setattr(socket, "create_server", refused)
+
+    with pytest.raises(PortTaken) as error:
+        addresses.listening(host, port, server.WANTED)
+
+    assert f"--live {proposed}." in error.value.remedy
+    assert addresses.parsed(proposed, server.WANTED)[0] == host
 
 
 @pytest.mark.parametrize("address", ["x", "70000", "host:", "1.2.3.4:x", "-1", "²"])
@@ -193,8 +246,10 @@ def test_what_is_no_address_is_said(address):
 
 
 def test_an_address_of_another_machine_is_said():
-    with pytest.raises(ConfigurationError, match=r"cannot be shown on 203\.0\.113\.7:0"):
+    with pytest.raises(ConfigurationError, match=r"cannot be shown on 203\.0\.113\.7:0") as error:
         bound("203.0.113.7:0")
+
+    assert error.value.exit_code == 2, "a restart mends nothing"
 
 
 def test_a_missing_library_is_said_before_the_job_starts(tmp_path, monkeypatch):

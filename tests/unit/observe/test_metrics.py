@@ -1,6 +1,8 @@
 """Metrics: what events make of them, what Prometheus gets, and that alerts and dashboard are about metrics that there are."""
 
+import contextlib
 import gc
+import http.client
 import json
 import re
 import tracemalloc
@@ -20,6 +22,7 @@ from streamproof.observe.dashboard import dashboard, expression
 from streamproof.observe.endpoint import Endpoint
 from streamproof.observe.metric import Kind
 from streamproof.observe.metrics import ALERTS, METRICS, OF_PLAIN_JOBS
+from streamproof.observe.metrics.queries import DIED, LAST_FAILURE, UP
 from streamproof.observe.moment import Moment
 from streamproof.observe.rules import alert_rules
 from streamproof.observe.runbook import runbook
@@ -211,6 +214,36 @@ def test_series_beyond_the_bound_are_counted_and_not_shown():
     assert found["streamproof_series_left_out_total", "table_rows"] == 5
 
 
+def test_the_series_of_the_query_that_ended_longest_ago_make_room_for_those_of_one_that_runs():
+    """A query without a checkpoint has another id, and so another name, whenever it is started."""
+    values = Values(OF_PLAIN_JOBS)
+    for number in range(MOST_SERIES):
+        values(WatchedStarted(f"q{number}", f"r{number}", f"i{number}"))
+        values(WatchedEnded(f"q{number}", f"r{number}", None))
+    values(WatchedStarted("q0", "r", "i0"))  # it runs again
+
+    values(WatchedStarted("important", "run", "id"))
+    values(WatchedEnded("important", "run", "ZeroDivisionError"))
+
+    up, died = values.now(UP), values.now(DIED)
+    assert (up["q0",], up["important",], died["important",]) == (1, 0, 1)
+    assert ("q1",) not in up, "it ended longest ago"
+    assert ("q2",) in up
+    assert len(up) == MOST_SERIES
+    assert [*values.left_out()] == []
+
+
+def test_queries_that_come_and_go_fill_no_memory():
+    values = Values(OF_PLAIN_JOBS)
+    for number in range(MOST_SERIES + 3):
+        values(WatchedStarted(f"q{number}", f"r{number}", f"i{number}"))
+        values(WatchedEnded(f"q{number}", f"r{number}", "ZeroDivisionError"))
+
+    assert len(values._ended) == MOST_SERIES
+    assert len(values.now(LAST_FAILURE)) == MOST_SERIES
+    assert ("q2",) not in values.now(UP)
+
+
 def test_of_a_query_the_last_failure_is_shown_by_its_code_and_no_other():
     values = Values()
     for code in ("data", "sink-unavailable"):
@@ -270,10 +303,20 @@ def test_health_and_readiness_of_a_plain_job():
         assert asked(endpoint, "/ready")[0] == 503, "no query has started"
         values(STARTED)
         assert asked(endpoint, "/ready")[0] == 200
-        values(QueryStarted("late", "run-1", "checkpoint", {}, 0))
+        values(WatchedStarted("backfill", "run-2", "id-2"))
+        values(WatchedEnded("backfill", "run-2"))
+        assert asked(endpoint, "/ready")[0] == 200, "it has read everything, and the other one runs"
+        values(WatchedStarted("late", "run-3", "id-3"))
+        values(WatchedEnded("late", "run-3", "ZeroDivisionError"))
+        code, said = asked(endpoint, "/ready")
+        assert (code, json.loads(said)["reason"]) == (503, "late has died.")
+        assert [each["doing"] for each in json.loads(said)["queries"]] == ["running", "ended", "died"]
+        values(WatchedStarted("late", "run-4", "id-3"))
+        assert asked(endpoint, "/ready")[0] == 200, "it was started again"
+        values(WatchedEnded("late", "run-4"))
         values(ENDED)
         code, said = asked(endpoint, "/ready")
-        assert (code, json.loads(said)["reason"]) == (503, "sums has ended.")
+        assert (code, json.loads(said)["reason"]) == (503, "sums, backfill, late has ended.")
         assert asked(endpoint, "/else")[0] == 404
 
 
@@ -282,6 +325,61 @@ def test_a_port_that_is_taken_is_said():
         port = endpoint.url.split(":")[2].split("/")[0]
         with pytest.raises(ConfigurationError, match=f"127.0.0.1:{port}: address already in use"):
             Endpoint("clicks", port, Values())
+
+
+def test_a_port_is_free_once_the_endpoint_is_gone_though_a_process_that_was_forked_has_its_socket():
+    with Endpoint("clicks", "0", Values()) as endpoint:
+        port = endpoint.url.split(":")[2].split("/")[0]
+        forked = endpoint._server.socket.dup()
+
+    with forked, Endpoint("clicks", port, Values()) as again:
+        assert urllib.request.urlopen(again.url, timeout=5).status == 200
+
+
+def test_it_is_shown_by_ipv6_too():
+    with Endpoint("clicks", "[::1]:0", Values()) as endpoint:
+        assert endpoint.url.startswith("http://[::1]:")
+        assert urllib.request.urlopen(endpoint.url, timeout=5).status == 200
+
+
+def request(endpoint, method, page, **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", int(endpoint.url.split(":")[2].split("/")[0]), timeout=5)
+    with contextlib.closing(connection):
+        connection.request(method, page, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, int(answer.headers["Content-Length"]), answer.read()
+
+
+@pytest.mark.parametrize("page", ["/metrics", "/health", "/ready", "/else"])
+def test_whoever_asks_for_the_head_gets_what_a_get_says_without_its_content(page):
+    with Endpoint("clicks", "0", Values()) as endpoint:
+        code, length, content = request(endpoint, "GET", page)
+        assert request(endpoint, "HEAD", page) == (code, length, b"")
+    assert len(content) == length
+
+
+@pytest.mark.parametrize("page", ["/metrics", "/health", "/ready"])
+def test_a_page_of_another_site_cannot_read_it_by_a_name_of_its_own(page):
+    with Endpoint("clicks", "0", Values()) as endpoint:
+        assert request(endpoint, "GET", page, Host="evil.example")[0] == 421
+        assert request(endpoint, "GET", page, Host="localhost:9464")[0] in (200, 503)
+    with Endpoint("clicks", "0.0.0.0:0", Values()) as endpoint:  # other machines reach it by any name
+        assert request(endpoint, "GET", page, Host="box.example")[0] in (200, 503)
+
+
+@pytest.mark.parametrize(
+    ("problem", "said"), [(ConnectionResetError(), ""), (ValueError("ann"), "could not be shown: ValueError.")]
+)
+def test_a_client_that_goes_away_is_no_trace_on_the_screen(problem, said, capsys, caplog):
+    class Broken(Values):
+        def now(self, metric):
+            raise problem
+
+    with Endpoint("clicks", "0", Broken()) as endpoint, contextlib.suppress(http.client.RemoteDisconnected):
+        request(endpoint, "GET", "/ready")
+
+    assert capsys.readouterr().err == ""
+    assert [record.getMessage().partition("metrics ")[2] for record in caplog.records] == ([said] if said else [])
 
 
 @pytest.mark.parametrize("address", ["", "host", "host:", ":70000", "9464x", "-1"])

@@ -1,6 +1,7 @@
 """`sp.watch` without Spark: what it refuses, and what the live page shows of a plain PySpark job."""
 
 import json
+import socket
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import pytest
 import streamproof as sp
 from streamproof.errors import ConfigurationError
 from streamproof.observe.live.board import RunBoard
+from streamproof.observe.plain.hearing import Hearing
 from streamproof.runtime.watching.watched import Watched
 from unit.observe.live_samples import Clock
 
@@ -74,6 +76,22 @@ def test_a_watch_that_would_show_nothing_is_refused():
         sp.watch(SPARK)
 
     assert 'sp.watch(spark, metrics="9464", live="9465")' in error.value.remedy
+
+
+@pytest.mark.parametrize("what", ["metrics", "live"])
+def test_a_port_that_is_taken_ends_no_program_of_the_users(what, monkeypatch, caplog):
+    monkeypatch.setattr(Hearing, "begin", lambda _: None)
+    events = []
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with sp.watch(SPARK, **{what: port}, listener=events.append) as watch:
+            assert (watch.metrics_url, watch.live_url) == (None, None)
+            (note,) = watch.notes
+
+    assert f"127.0.0.1:{port}: address already in use. The queries go on without it." in note
+    assert f'{what}="{port + 1}"' in note
+    assert [event.code for event in events] == ["port-taken"]
+    assert caplog.messages == [note]
 
 
 @pytest.mark.parametrize("what", ["metrics", "live"])

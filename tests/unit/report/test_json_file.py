@@ -76,6 +76,14 @@ def test_passwords_are_masked_wherever_they_stand(red):
         "Authorization: Bearer hunter2hunter2.hunter2",
         "https://a.blob.core.windows.net/c?sv=1&sig=hunter2",
         "postgres://u:hun/ter2hunter2@db/x",
+        "postgresql://me:p@hunter2@host/db",
+        "postgresql://me:p@hun@ter2hunter2@host",
+        "Authorization: Basic hunter2hunter2==",
+        "{'Authorization': 'Basic hunter2hunter2=='}",
+        "Proxy-Authorization: Token hunter2",
+        "sent with Basic aHVhunter2Rlcg==",
+        "passphrase=hunter2",
+        r'{"password": "ab\"hunter2"}',
         "--env DB_PWD=hunter2",
         "--env API_KEY=hunter2",
     ],
@@ -88,6 +96,30 @@ def test_secrets_of_every_shape_are_masked(red, written):
     assert "hunter2" not in text
     assert "hun/ter2" not in text
     assert json.dumps(without_secrets(without_secrets(red))) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Basic authentication is off",
+        "Basic Authentication is off",
+        "Authorization: Bearer TOKEN",
+        "jdbc:postgresql://db:5432/x",
+        "ann@example.org",
+        "kafka://a:9092,b:9092/t",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(red, text):
+    red["command"] = text
+
+    assert without_secrets(red)["command"] == text
+
+
+@pytest.mark.parametrize("name", ["postgresql://u:p@", "Authorization: ", "Basic "])
+def test_a_long_secret_is_looked_through_once(red, name):
+    red["command"] = f"{name}{'a@' * 100_000}"
+
+    without_secrets(red)
 
 
 def test_a_long_text_is_looked_through_once(red):

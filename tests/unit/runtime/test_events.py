@@ -48,6 +48,7 @@ from streamproof.runtime.watching.idle import IdleSources
 from streamproof.runtime.watching.leaps import Leaps
 from streamproof.runtime.watching.listeners import listeners_in
 from streamproof.runtime.watching.measures import Measures
+from streamproof.runtime.watching.pulse import FeelsPulse, Pulse
 from streamproof.runtime.watching.quiet import QuietSources
 from streamproof.runtime.watching.result import OutputResult, QueryAccount, RunResult
 from streamproof.runtime.watching.watch import Watch
@@ -392,6 +393,60 @@ def test_a_listener_that_wants_to_end_the_process_does_not():
 
     (failure,) = emitter.failures
     assert failure.startswith("The listener of this run raised SystemExit at the event spark-starting.")
+
+
+class Slack:
+    """A listener of a user's, with a heartbeat of its own that has nothing to do with ours."""
+
+    def __call__(self, event: RunEvent) -> None:
+        """Heard."""
+
+    def beat(self) -> None:
+        raise AssertionError("nobody but its owner calls it")
+
+
+def test_a_listener_of_a_users_is_not_given_the_pulse_because_it_has_a_method_beat():
+    emitter = Emitter(Slack())
+
+    assert not emitter.felt
+    emitter.beat(Pulse(()))
+    assert emitter.failures == []
+
+
+@pytest.mark.parametrize("raised", [ValueError("no room"), SystemExit(3)])
+def test_a_listener_that_raises_at_the_pulse_ends_no_run_and_is_noted_once(raised):
+    class Feels(FeelsPulse):
+        def __call__(self, event: RunEvent) -> None:
+            """Heard."""
+
+        def beat(self, pulse: Pulse) -> None:
+            raise raised
+
+    other = Heard()
+    emitter = Emitter(Feels(), other)
+
+    emitter.beat(Pulse(()))
+    emitter.beat(Pulse(()))
+
+    (failure,) = emitter.failures
+    assert f"raised {type(raised).__name__}: {raised} at a beat of its pulse." in failure
+    assert other.events == [Note("", str(failure), "listener-raised")]
+
+
+def test_an_error_that_cannot_say_what_it_is_ends_no_run():
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    def raising(event: RunEvent) -> None:
+        raise Odd
+
+    emitter = Emitter(raising)
+
+    emitter.emit(SparkStarting("a"))
+
+    (failure,) = emitter.failures
+    assert failure.startswith("The listener of this run raised Odd at the event spark-starting.")
 
 
 def test_ctrl_c_is_no_error_of_the_listeners():

@@ -112,7 +112,6 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ),
         (f"{WORKER}No module named 'helpers'", JobDefinitionError, "cannot import the module helpers"),
         (f"{WORKER}No module named 'streamproof_job_job'", JobDefinitionError, "a function of the job's file that is wrapped"),
-        ('relation "positions" does not exist', StreamproofError, 'The query stopped: relation "positions" does not exist'),
         (
             "[STREAMING_REAL_TIME_MODE.OPERATOR_OR_SINK_NOT_IN_ALLOWLIST] Streaming real-time mode has the following limitation: The "
             "operator(s): org.apache.spark.sql.execution.python.MapInPandasExec is not in the operator allowlist for Real-Time Mode. To bypass",
@@ -133,15 +132,16 @@ WORKER = "PythonException: Traceback (most recent call last):\n  File worker.py\
         ),
         ("No module named 'psycopg'", StreamproofError, "The query stopped: No module named 'psycopg'"),  # in a sink, on the driver
         (
-            "a.b.C: Fail to parse 'Smith' in the new parser.",
-            StreamproofError,
-            "Fail to parse (text of 5 characters) in the new parser.",
-        ),
-        (
             "org.apache.spark.SparkException: java.lang.IllegalStateException: why\n\tat x",
             StreamproofError,
-            "The query stopped: why",
+            "The query stopped: IllegalStateException.",
         ),
+        (
+            "java.net.UnknownHostException: kafka.example.org: Name or service not known",
+            StreamproofError,
+            "The query stopped: kafka.example.org: Name or service not known.",
+        ),
+        ("java.lang.OutOfMemoryError: Java heap space", StreamproofError, "The query stopped: Java heap space."),
     ],
 )
 def test_the_error_of_what_was_said(said, kind, message):
@@ -149,6 +149,57 @@ def test_the_error_of_what_was_said(said, kind, message):
     assert type(error) is kind
     assert message in error.message
     assert error.required or error.remedy
+
+
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (
+            "org.apache.spark.SparkNumberFormatException: [CAST_INVALID_INPUT] The value 'Jane O'Neil, 4111111111111111' of the type",
+            "SparkNumberFormatException [CAST_INVALID_INPUT]",
+        ),
+        (
+            "a.b.SomeException: [CAST_INVALID_INPUT] The value '4111111111111111\nJane' of the type",
+            "SomeException [CAST_INVALID_INPUT]",
+        ),
+        ("[MAP_KEY_DOES_NOT_EXIST] Key 4111111111111111 does not exist.", "RuntimeError [MAP_KEY_DOES_NOT_EXIST]"),
+        ('java.lang.NumberFormatException: For input string: "4111111111111111"', "NumberFormatException"),
+        ('java.time.format.DateTimeParseException: Text "Jane" could not be parsed at index 0', "DateTimeParseException"),
+        ("java.lang.RuntimeException: Duplicate map key 4111111111111111 was found", "RuntimeException"),
+        (
+            "org.postgresql.util.PSQLException: ERROR: duplicate key value\n  Detail: Key (email)=(Jane) already exists.",
+            "PSQLException",
+        ),
+        ("a.b.C$BadException: Fail to parse 'Jane' in the new parser.", "BadException"),
+        ("Not a valid value: Jane", "RuntimeError"),
+        ("Jane.Exception: 4111111111111111", "RuntimeError"),
+        ("", "RuntimeError"),
+        (
+            "org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed 1 times, most recent failure: Lost "
+            "task 0.0 in stage 1.0 (TID 1) (host executor driver): java.lang.ArithmeticException: Decimal(4111111111111111) out of range",
+            "ArithmeticException",
+        ),
+        (
+            "java.io.EOFException: cannot read file:/ck/sums/state/0/1/2_x.zip of Jane",
+            "The checkpoint is damaged at /ck/sums/state/0/1/2_x.zip: EOFException",
+        ),
+        (
+            "a.b.MalformedException: [FAILED_READ_FILE] Encountered error while reading file file:/in/a.avro. Jane",
+            "An input file cannot be read: /in/a.avro: MalformedException [FAILED_READ_FILE]",
+        ),
+    ],
+)
+def test_no_value_of_a_row_is_in_the_error_of_what_nobody_knows(cause, said):
+    error = translated(RuntimeError(cause))
+
+    assert error.message.removeprefix("The query stopped: ") == f"{said}."
+    assert not re.search("Jane|4111|Neil", str(error))
+
+
+def test_before_a_row_is_read_an_error_says_what_it_is_about():
+    error = translated(RuntimeError('relation "positions" does not exist'), has_rows=False)
+
+    assert error.message == 'The query stopped: relation "positions" does not exist'
 
 
 IN_LIBRARY = """An exception was thrown from the Python worker:

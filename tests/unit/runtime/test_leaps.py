@@ -62,3 +62,12 @@ def test_of_several_leaps_the_furthest_is_kept():
 
     assert leap is not None
     assert leap.batch == 2
+
+
+def test_a_watermark_beyond_the_year_9999_is_a_leap_and_ends_no_batch():
+    leaps = Leaps("sums")
+
+    leap = leaps.saw(2, BatchLogs(Fingerprint(_ms(NOON) * 1_000, (), {}), "", {}, _ms(NOON), _ms(NOON)), 0)
+
+    assert leap is not None
+    assert "leapt in batch 2 from 2026-01-05 12:00:00 UTC to 9999-12-31 23:59:59 UTC" in leap.note

@@ -116,6 +116,78 @@ def test_what_spark_does_not_tell_is_absent_and_not_zero():
     assert (batch.input_per_second, batch.processed_per_second) == (None, None)
 
 
+BEYOND = {"max": "57970-01-01T00:00:00.000Z", "watermark": "57969-12-31T00:00:00.000Z"}
+
+
+def test_an_event_beyond_the_year_9999_blinds_no_watch():
+    """Its watermark stays, so it comes with every later progress too."""
+    state = {
+        "operatorName": "dedupe",
+        "numRowsTotal": 1,
+        "numRowsUpdated": 0,
+        "numRowsRemoved": 0,
+        "memoryUsedBytes": 100,
+        "numRowsDroppedByWatermark": 5,
+    }
+    known = Watched()
+
+    [*known.progressed(progress())]
+    (word, batch) = known.progressed(progress(batchId=1, eventTime=BEYOND, stateOperators=[state]))
+
+    assert (word.batch, word.watermark, batch.watermark, batch.newest_event) == (1, None, None, None)
+    assert (batch.counts, batch.state[0].dropped) == ({"input": 5}, 5)
+
+
+@pytest.mark.parametrize(
+    ("odd", "name"),
+    [
+        ({"eventTime": {"watermark": 5, "max": []}}, ""),
+        ({"eventTime": []}, "eventTime"),
+        ({"stateOperators": [{"operatorName": "dedupe"}]}, "stateOperators"),
+        ({"sources": [None]}, "sources"),
+        ({"durationMs": {"latestOffset": "3 ms"}}, "durationMs"),
+        ({"durationMs": [1]}, "durationMs"),
+        ({"durationMs": None}, ""),
+    ],
+    ids=str,
+)
+def test_an_odd_field_takes_no_other_along_and_is_noted_once(odd, name):
+    known = Watched()
+    [*known.started("aaaaaaaa-1", "run-1", "clicks")]
+
+    word, batch, *notes = known.progressed(progress(processedRowsPerSecond=7.0, **odd))
+
+    assert (word.query, word.batch, batch.counts, batch.processed_per_second) == ("clicks", 0, {"input": 5}, 7.0)
+    assert [note.code for note in notes] == (["progress-not-read"] if name else [])
+    assert all(name in note.text for note in notes)
+    assert len([*known.progressed(progress(**odd))]) == 2, "it was said already"
+
+
+def test_the_state_is_not_counted_where_nobody_can_be_asked_for_it():
+    def gone() -> bool:
+        raise RuntimeError
+
+    *_, word, batch, note = Watched(counts_rows=gone).progressed(progress())
+
+    assert (word.kind, batch.state, note.code) == ("watched-heard", (), "progress-not-read")
+
+
+def test_queries_without_a_name_that_come_and_go_fill_no_memory():
+    known = Watched()
+    for number in range(1_200):
+        identity, run = f"{number:08x}-x", f"run-{number}"
+        assert len([*known.started(identity, run, None), *known.ended(identity, run, None, None)]) == 3
+
+    assert max(len(kept) for kept in vars(known).values() if hasattr(kept, "__len__")) == 1_000
+
+
+def test_a_progress_that_comes_after_the_end_is_no_event():
+    known = Watched()
+    [*known.progressed(progress()), *known.ended("aaaaaaaa-1", "run-1", None, None)]
+
+    assert not [*known.progressed(progress(batchId=1))]
+
+
 def test_rows_that_a_state_store_does_not_count_are_not_zero():
     state = {
         "operatorName": "dedupe",

@@ -3,21 +3,18 @@
 import hmac
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 
 from streamproof.core.ids import new_id
 from streamproof.errors import ConfigurationError
-from streamproof.observe.addresses import is_loopback
+from streamproof.observe.addresses import is_loopback, means_this_machine
 
 VARIABLE = "STREAMPROOF_LIVE_TOKEN"
 COOKIE = "streamproof_live"
 PARAMETER = "token"
 _PLACE = Path(".streamproof", "live-token")
 _SHORTEST = 16
-_OWN_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -52,10 +49,9 @@ class Access:
 
     def is_at(self, headers: Mapping[str, str]) -> bool:
         """Whether the request means this machine: a page of another site can give its own name our address, and would read what we answer."""
-        if self.token is not None:  # of a site that a browser was lured to it has no cookie
-            return True
-        host = headers.get("host", "")
-        return host in _OWN_NAMES or host.rpartition(":")[0] in _OWN_NAMES
+        return self.token is not None or means_this_machine(
+            headers.get("host")
+        )  # of a site that a browser was lured to it has no cookie
 
 
 def access_to(host: str, folder: Path) -> Access:
@@ -110,7 +106,9 @@ def cookie_at(headers: Mapping[str, str]) -> str:
 
 
 def _cookie(header: str, name: str) -> str:
-    with suppress(CookieError):
-        found = SimpleCookie(header).get(name)
-        return "" if found is None else found.value
+    """The cookie of this name. Read by hand: Python's own reader gives up at the first cookie of another page that it dislikes."""
+    for each in header.split(";"):
+        found, _, value = each.partition("=")
+        if found.strip() == name:
+            return value.strip().strip('"')
     return ""

@@ -188,9 +188,17 @@ def after(picture: Picture, event: RunEvent, at: Moment) -> Picture:
         if not begins and not isinstance(event, events.QueryStarted):
             return known
         if len(known.queries) >= MOST_QUERIES:
-            return replace(known, more_queries=known.more_queries + begins)
+            known = replace(known, queries=_without_an_ended_one(known.queries), more_queries=known.more_queries + begins)
+            if len(known.queries) >= MOST_QUERIES:
+                return known
         query = Query(name, at)
     return replace(known, queries={**known.queries, name: _of_query(query, event, at)})
+
+
+def _without_an_ended_one(queries: Mapping[str, Query]) -> Mapping[str, Query]:
+    """One query less, where one has ended: of those the first that was started, and of those that have died none as long as there are others."""
+    gone = next((name for doing in ("ended", "died") for name, query in queries.items() if query.doing == doing), None)
+    return {name: query for name, query in queries.items() if name != gone}
 
 
 def failed(picture: Picture, at: Moment, trouble: Trouble) -> Picture:

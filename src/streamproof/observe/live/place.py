@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from streamproof.connectors.extras import library
 
 if TYPE_CHECKING:
-    from streamproof.observe.addresses import Wanted
+    from streamproof.observe.addresses import Patience, Wanted
     from streamproof.observe.live.access import Access
 
 
@@ -20,7 +20,7 @@ class Place:
     access: "Access"
 
 
-def place(address: str, folder: Path, wanted: "Wanted | None" = None) -> Place:
+def place(address: str, folder: Path, wanted: "Wanted | None" = None, patience: "Patience | None" = None) -> Place:
     """The place of a page, taken before anything begins.
 
     Parameters
@@ -29,18 +29,23 @@ def place(address: str, folder: Path, wanted: "Wanted | None" = None) -> Place:
         That of the job: the token of a page that other machines reach is kept there.
     wanted
         How it was asked for, where that was not `--live`; for errors.
+    patience
+        For how long a port that is taken is waited for; not at all without it.
 
     Raises
     ------
     MissingExtra
         If the libraries of the page are not installed.
     ConfigurationError
-        If the port is taken, or it is no address.
+        If it is no address.
+    PortTaken
+        If the port is taken.
     """
     for module in ("starlette", "uvicorn"):
         library(module, "live", "the live page")
+    from streamproof.observe.addresses import NONE
     from streamproof.observe.live.access import access_to
     from streamproof.observe.live.server import WANTED, bound
 
-    listens = bound(address, wanted or WANTED)
+    listens = bound(address, wanted or WANTED, patience or NONE)
     return Place(listens, access_to(listens.getsockname()[0], folder))

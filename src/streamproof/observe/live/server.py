@@ -23,12 +23,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from streamproof.observe.addresses import Wanted, listening, parsed, url
+from streamproof.observe.addresses import LIVE_PORT, NONE, Patience, Wanted, listening, parsed, url
 from streamproof.observe.live.access import PARAMETER, Access, cookie_at
 from streamproof.observe.live.board import Board
 from streamproof.observe.live.readers import Readers
 
-WANTED = Wanted("live page", "--live {}", 9465, "lets other machines look at it, with a token")
+WANTED = Wanted("live page", "--live {}", LIVE_PORT, "lets other machines look at it, with a token")
 SEND_SECONDS = 10.0
 """A browser that takes nothing for so long is dropped: it comes again by itself, and gets the present picture."""
 LAST_SECONDS = 1.0
@@ -52,15 +52,17 @@ class _Quiet(H11Protocol):
         self.logger, self.access_log = _LOG, False
 
 
-def bound(address: str, wanted: Wanted = WANTED) -> socket.socket:
+def bound(address: str, wanted: Wanted = WANTED, patience: Patience = NONE) -> socket.socket:
     """A socket that listens at an address: a port, or HOST:PORT; `wanted` is how it was asked for.
 
     Raises
     ------
     ConfigurationError
-        If it is no address, or the port is taken.
+        If it is no address.
+    PortTaken
+        If the port is taken, and still is once the patience is at its end.
     """
-    return listening(*parsed(address, wanted), wanted)
+    return listening(*parsed(address, wanted), wanted, patience)
 
 
 class LivePage:

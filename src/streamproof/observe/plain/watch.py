@@ -1,13 +1,15 @@
 """`sp.watch`: metrics and the live page of a plain PySpark job, by one line in it."""
 
 import logging
+from collections import deque
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from streamproof.errors import ConfigurationError
-from streamproof.observe.addresses import Wanted
+from streamproof.core.notes import NoteCode
+from streamproof.errors import ConfigurationError, PortTaken
+from streamproof.observe.addresses import LIVE_PORT, METRICS_PORT, Wanted
 from streamproof.observe.metrics import OF_PLAIN_JOBS
 from streamproof.observe.plain.hearing import Hearing
 from streamproof.runtime.watching.events import Emitter, Listener, Note, RunEvent
@@ -16,8 +18,10 @@ from streamproof.runtime.watching.listeners import listeners_in
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_METRICS = Wanted("metrics", 'metrics="{}"', 9464, "lets other machines read it, without a password")
-_LIVE = Wanted("live page", 'live="{}"', 9465, "lets other machines look at it, with a token")
+_METRICS = Wanted("metrics", 'metrics="{}"', METRICS_PORT, "lets other machines read it, without a password")
+_LIVE = Wanted("live page", 'live="{}"', LIVE_PORT, "lets other machines look at it, with a token")
+_MOST_SAID = 1_000
+"""A query that is started again and again without a name is another one each time, and is noted each time."""
 _LOG = logging.getLogger("streamproof.watch")
 
 
@@ -33,10 +37,10 @@ class Watch:
     def __init__(self, job: str, spark: "SparkSession", listeners: Iterable[Listener]) -> None:
         self.job = job
         self.metrics_url: str | None = None
-        """Where Prometheus finds the metrics; None where they were not asked for."""
+        """Where Prometheus finds the metrics; None where they were not asked for, or the port was taken."""
         self.live_url: str | None = None
-        """Where the live page is; None where it was not asked for."""
-        self._said: list[str] = []
+        """Where the live page is; None where it was not asked for, or the port was taken."""
+        self._said: deque[str] = deque(maxlen=_MOST_SAID)
         self._emitter = Emitter(self._keep, *listeners)
         self._hearing = Hearing(spark, self._emitter)
         self._open = ExitStack()
@@ -67,27 +71,38 @@ class Watch:
             _LOG.warning("%s", event.text)
 
     def _show(self, metrics: str | None, live: str | None) -> None:
-        if metrics is not None:
-            from streamproof.observe.endpoint import Endpoint
-            from streamproof.observe.values import Values
+        """What cannot be shown since its port is taken is not shown, and noted: the queries of the user's program are worth more."""
+        for show, address in ((self._show_metrics, metrics), (self._show_page, live)):
+            if address is not None:
+                try:
+                    show(address)
+                except PortTaken as problem:
+                    said = f"{problem.message} The queries go on without it. {problem.remedy}"
+                    self._emitter.emit(Note(query="", text=said, code=str(NoteCode.PORT_TAKEN)))
 
-            values = Values(OF_PLAIN_JOBS)
-            self._emitter.also(values)
-            self.metrics_url = self._open.enter_context(Endpoint(self.job, metrics, values, _METRICS)).url
-        if live is not None:
-            from streamproof.observe.live.place import place
+    def _show_metrics(self, address: str) -> None:
+        from streamproof.observe.endpoint import Endpoint
+        from streamproof.observe.values import Values
 
-            at = place(live, Path.cwd(), _LIVE)
-            from streamproof.observe.live.board import RunBoard
-            from streamproof.observe.live.server import LivePage
+        values = Values(OF_PLAIN_JOBS)
+        endpoint = Endpoint(self.job, address, values, _METRICS)
+        self._emitter.also(values)
+        self.metrics_url = self._open.enter_context(endpoint).url
 
-            board = RunBoard(self.job)
-            self._emitter.also(board)
-            page = LivePage(board, at.listens, at.access)
-            # What ends a `with` block is an error of Spark as a rule, whose text may hold values of rows: the page has no need of it.
-            page.__enter__()
-            self._open.callback(page.__exit__, None, None, None)
-            self.live_url = page.url
+    def _show_page(self, address: str) -> None:
+        from streamproof.observe.live.place import place
+
+        at = place(address, Path.cwd(), _LIVE)
+        from streamproof.observe.live.board import RunBoard
+        from streamproof.observe.live.server import LivePage
+
+        board = RunBoard(self.job)
+        self._emitter.also(board)
+        page = LivePage(board, at.listens, at.access)
+        # What ends a `with` block is an error of Spark as a rule, whose text may hold values of rows: the page has no need of it.
+        page.__enter__()
+        self._open.callback(page.__exit__, None, None, None)
+        self.live_url = page.url
 
 
 def watch(
@@ -119,12 +134,13 @@ def watch(
     Returns
     -------
     Watch
-        A context manager with `stop`, `metrics_url`, `live_url` and `notes`.
+        A context manager with `stop`, `metrics_url`, `live_url` and `notes`. What was to be shown on a port that another program listens on is not
+        shown, and a note says so, in the log too: the job goes on.
 
     Raises
     ------
     ConfigurationError
-        If nothing would hear the events, if an address is none or taken, or if the session is one of Spark Connect.
+        If nothing would hear the events, if an address is none, or if the session is one of Spark Connect.
     MissingExtra
         If a library is not installed.
     """
@@ -133,7 +149,7 @@ def watch(
         raise ConfigurationError(
             "sp.watch(spark) would show nothing.",
             required="metrics=, live= or listener=: somebody who hears what Spark says.",
-            remedy=f"Give a port: sp.watch(spark, {_METRICS.by(9464)}, {_LIVE.by(9465)}).",
+            remedy=f"Give a port: sp.watch(spark, {_METRICS.by(METRICS_PORT)}, {_LIVE.by(LIVE_PORT)}).",
         )
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         raise ConfigurationError(

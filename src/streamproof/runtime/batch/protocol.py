@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from streamproof import _jvm
-from streamproof.core.clock import from_micros, monotonic_seconds, now_utc, to_micros
+from streamproof.core.clock import monotonic_seconds, now_utc, to_micros
+from streamproof.core.instants import instant_at
 from streamproof.core.manifest import Manifest
 from streamproof.core.phases import Phase
 from streamproof.core.sides import LATE, Side
@@ -201,6 +201,4 @@ class BatchProtocol:
 
 def instant(milliseconds: int) -> datetime | None:
     """The instant of a watermark; None where there is none yet, or it lies beyond the year 9999."""
-    with suppress(OverflowError, ValueError):
-        return from_micros(milliseconds * 1000) if milliseconds > 0 else None
-    return None
+    return instant_at(milliseconds * 1000) if milliseconds > 0 else None

@@ -73,7 +73,7 @@ def _analysed(bound: "BoundJob", name: str, spark: "SparkSession") -> str:
     try:
         columns = _columns(query, spark)
     except Exception as problem:
-        raise translated(problem) from problem
+        raise translated(problem, has_rows=False) from problem
     for output, found in columns.items():
         for target in query.targets[output]:
             place = query.places[target]

@@ -48,8 +48,8 @@ _CLASS = re.compile(r"\borg\.apache\.spark(?:\.\w+)+")
 _NO_WRITE = re.compile(r"No space|Permission|Access|Mkdirs|quota|not a directory")
 
 
-def translated(problem: BaseException) -> StreamproofError:
-    """The error for what stopped a query."""
+def translated(problem: BaseException, *, has_rows: bool = True) -> StreamproofError:
+    """The error for what stopped a query; `has_rows` says whether it had read any, whose values are then kept out of it."""
     if isinstance(problem, StreamproofError):
         return problem
     if _jvm.is_gone(problem):
@@ -85,10 +85,20 @@ def translated(problem: BaseException) -> StreamproofError:
         if found is not None:
             return found
     last = causes[-1] if causes else str(problem)
+    required = "Nothing is lost: what was not committed is done again at the next start."
+    if not has_rows:
+        return StreamproofError(f"The query stopped: {unquoted(_jvm.plain(last))}", required=required)
     return StreamproofError(
-        f"The query stopped: {unquoted(_jvm.plain(last))}",
-        required="Nothing is lost: what was not committed is done again at the next start.",
+        f"The query stopped: {_named(problem, last)}.",
+        required=required,
+        remedy="Its text may hold values of rows: --debug prints it. Spark's log has the place where it came up.",
     )
+
+
+def _named(problem: BaseException, cause: str) -> str:
+    """What stopped a query, by its class and condition: nobody knows all sentences in which a value of a row is quoted."""
+    found = _jvm.named(cause).rstrip(".")
+    return f"{type(problem).__name__} {found}".strip() if not found or found[0] == "[" else found
 
 
 _DONE_AGAIN = "Nothing is lost: what was not committed is done again at the next start, and doubles nothing."
@@ -317,7 +327,7 @@ def _not_whole(causes: Sequence[str]) -> StreamproofError | None:
     ):
         return None
     file = re.search(r"reading file (\S+?)\.?(?:\s|$)", text)
-    said = _jvm.plain(causes[-1]).rstrip(".")
+    said = _jvm.named(causes[-1]).rstrip(".") or "it is no whole file of its format"
     error = unreadable(path_of(file[1]) if file else "see the log")
     return DataError(f"{error.message.rstrip('.')}: {said}.", required=error.required, remedy=error.remedy)
 
@@ -358,10 +368,10 @@ def _damaged(causes: Sequence[str]) -> StreamproofError | None:
     file = next(
         (found.group(1) for found in _FILE.finditer(text) if re.search(r"/(state|offsets|commits|sources)/", found.group(1))), None
     )
-    said = _jvm.plain(causes[-1]) if causes else ""
+    said = _jvm.named(causes[-1]).rstrip(".") if causes else ""
     error = TornCheckpoint if file else CheckpointError
     return error(
-        f"The checkpoint is damaged{f' at {file}' if file else ''}: {said}",
+        f"The checkpoint is damaged{f' at {file}' if file else ''}{f': {said}' if said else ''}.",
         required="Published rows stand; nothing is lost.",
         remedy="Run again with --replay-last: the newest batch is computed again from its recorded input and compared with what is published.",
         action=RemedyAction.REPLAY_LAST,

@@ -155,7 +155,7 @@ def _started(valid: Validated, planned: Planned, protocol: BatchProtocol) -> "St
     try:
         stream: StreamingQuery = writer.start()
     except Exception as problem:
-        raise translated(problem) from problem
+        raise translated(problem, has_rows=False) from problem
     return stream
 
 

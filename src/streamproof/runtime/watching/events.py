@@ -4,15 +4,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from streamproof.core.notes import Note as CodedNote
-from streamproof.core.notes import NoteCode
 from streamproof.core.plain import plain_fields
 from streamproof.runtime.watching.failure import Failure
 from streamproof.runtime.watching.figures import OperatorState, Times
 from streamproof.runtime.watching.latency import Latency
 from streamproof.runtime.watching.pulse import FeelsPulse, Pulse
+from streamproof.runtime.watching.raised import raised_by
 from streamproof.runtime.watching.result import QueryAccount, RunResult
 
 if TYPE_CHECKING:
@@ -341,9 +342,11 @@ class Emitter:
     def beat(self, pulse: Pulse) -> None:
         """Gives the pulse to those who feel it. Like an event it waits until all listeners have had the event before it."""
         with self._lock:
-            for listener in self._listeners:
+            known = len(self._failed)
+            for place, listener in enumerate(self._listeners):
                 if isinstance(listener, FeelsPulse):
-                    listener.beat(pulse)
+                    self._call(place, partial(listener.beat, pulse), "a beat of its pulse")
+            self._tell_of_failures(known)
 
     @property
     def failures(self) -> list[CodedNote]:
@@ -355,31 +358,25 @@ class Emitter:
         with self._lock:
             known = len(self._failed)
             self._give(event)
-            while known < len(self._failed):  # who is told of a failure can fail at that
-                place, note = list(self._failed.items())[known]
-                known += 1
-                self._give(Note(query="", text=str(note), code=str(note.code)), but=place)
+            self._tell_of_failures(known)
 
     def _give(self, event: RunEvent, but: int | None = None) -> None:
         for place, listener in enumerate(self._listeners):
-            if place == but:
-                continue
-            try:
-                listener(event)
-            except (Exception, SystemExit) as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
-                if place not in self._failed:
-                    self._failed[place] = CodedNote(NoteCode.LISTENER_RAISED, self._said(place, event, problem))
+            if place != but:
+                self._call(place, partial(listener, event), f"the event {event.kind}")
 
-    def _said(self, place: int, event: RunEvent, problem: BaseException) -> str:
-        first = str(problem).partition("\n")[0]
-        which = f" {name_of(self._listeners[place])} ({place + 1} of {len(self._listeners)})" if len(self._listeners) > 1 else ""
-        raised = f"raised {type(problem).__name__}{f': {first}' if first else ''}"
-        return f"The listener{which} of this run {raised} at the event {event.kind}. The job went on; look into that function."
+    def _call(self, place: int, given: Callable[[], None], what: str) -> None:
+        try:
+            given()
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 -- whatever a listener raises, the batch goes on
+            if place not in self._failed:
+                self._failed[place] = raised_by(self._listeners, place, problem, what)
 
-
-def name_of(listener: Listener) -> str:
-    """How a listener is called in a note: by its name, or by its class where it is an object."""
-    return str(getattr(listener, "__qualname__", type(listener).__qualname__))
+    def _tell_of_failures(self, known: int) -> None:
+        while known < len(self._failed):  # who is told of a failure can fail at that
+            place, note = list(self._failed.items())[known]
+            known += 1
+            self._give(Note(query="", text=str(note), code=str(note.code)), but=place)
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from streamproof.core.clock import from_micros
+from streamproof.core.clock import LAST_MICROS, from_micros
 from streamproof.core.notes import Note, NoteCode
 from streamproof.runtime.journal.logs import BatchLogs
 
@@ -58,7 +58,8 @@ class Leaps:
 
 
 def _instant(milliseconds: int) -> datetime:
-    return from_micros(milliseconds * 1000)
+    """What lies beyond the year 9999 is told as its last instant: that it leapt is the news."""
+    return from_micros(min(milliseconds * 1000, LAST_MICROS))
 
 
 def _shown(moment: datetime | None) -> str:

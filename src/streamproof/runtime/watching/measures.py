@@ -12,6 +12,7 @@ from typing import Any
 from streamproof.connectors.lag import Lag
 from streamproof.connectors.source import Source
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.instants import instant_in
 from streamproof.core.phases import Phase
 from streamproof.runtime.watching.events import BatchCommitted
 from streamproof.runtime.watching.figures import OperatorState
@@ -109,9 +110,8 @@ def states_in(progress: Mapping[str, Any], *, counts_rows: bool, counts_dropped:
 
 
 def newest_event_in(progress: Mapping[str, Any]) -> datetime | None:
-    """Spark writes instants as "2026-01-05T09:01:40.000Z"; a batch without rows has none."""
-    told = progress.get("eventTime", {}).get("max")
-    return None if told is None else datetime.fromisoformat(told)
+    """Spark writes it as an instant; a batch without rows has none."""
+    return instant_in(progress.get("eventTime", {}).get("max"))
 
 
 def _phases(ours: Mapping[str, int], sparks: Mapping[str, int]) -> dict[str, int]:

@@ -4,7 +4,6 @@ It is no event: nobody who reads the events of a run wants one each second.
 """
 
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 
 @dataclass(frozen=True)
@@ -43,9 +42,12 @@ class Pulse:
     queries: tuple[QueryPulse, ...]
 
 
-@runtime_checkable
-class FeelsPulse(Protocol):
-    """A listener of a run that is given its pulse, too."""
+class FeelsPulse:
+    """The base of a listener of ours that is given the pulse of a run, too.
+
+    It is a class and no protocol: an object of a user's may have a method `beat` that means something else.
+    """
 
     def beat(self, pulse: Pulse) -> None:
         """Called by the thread of the run, which waits for nothing in it."""
+        raise NotImplementedError

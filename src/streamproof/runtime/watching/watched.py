@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from streamproof.connectors.lag import Lag
 from streamproof.core.clock import monotonic_seconds
+from streamproof.core.instants import instant_in
 from streamproof.core.notes import Note as CodedNote
 from streamproof.core.notes import NoteCode
 from streamproof.core.phases import Phase
@@ -25,15 +26,17 @@ _RAISED = re.compile(r"^(?:Caused by: )?(?:[\w$]+\.)*(?P<name>[A-Z]\w*(?:Excepti
 _UNKNOWN = "unknown"
 _ID_CHARACTERS = 8
 _MOST_ENDED = 1_000
+_Field = TypeVar("_Field")
 
 
 @dataclass
 class _Run:
-    """A query that runs: how it is called, and when Spark said something of it last, by the steady clock."""
+    """A query that runs: how it is called, when Spark said something of it last, by the steady clock, and what of that could not be read."""
 
     query: str
     id: str
     heard: float | None = None
+    unread: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -54,7 +57,8 @@ class Watched:
     clock: Callable[[], float] = monotonic_seconds
     trigger_seconds: Callable[[str], float | None] = lambda _: None
     _runs: dict[str, _Run] = field(default_factory=dict)
-    _said: set[str] = field(default_factory=set)
+    _said: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_ENDED))
+    """Of which queries without a name it was said; a query that is started anew without a checkpoint has another id each time."""
     _ended: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_ENDED))
     """Whoever asks Spark what runs may get an answer that is older than what it has said since."""
 
@@ -71,17 +75,25 @@ class Watched:
         self._runs[run] = _Run(query, identity)
         yield WatchedStarted(query, run, identity, self.trigger_seconds(identity))
         if not name and identity not in self._said:
-            self._said.add(identity)
+            self._said.append(identity)
             said = f'A query has no name, and is shown as {query}, by its id. Name it: .writeStream.queryName("clicks").'
             yield Note(query, str(CodedNote(NoteCode.QUERY_UNNAMED, said)), str(NoteCode.QUERY_UNNAMED))
 
     def progressed(self, progress: Mapping[str, Any]) -> Iterator[RunEvent]:
         """A batch is over, by its progress as Spark writes it."""
         yield from self.started(progress["id"], progress["runId"], progress.get("name"))
-        run = self._runs[progress["runId"]]
-        batch, watermark = progress["batchId"], _watermark(progress)
-        yield WatchedHeard(run.query, batch, self._since_before(run), watermark)
-        yield _committed(run.query, progress, watermark, counts_rows=self.counts_rows())
+        run = self._runs.get(progress["runId"])
+        if run is None:  # it has ended
+            return
+        fields = _Fields()
+        watermark = fields.read("eventTime", lambda: _watermark(progress), None)
+        yield WatchedHeard(run.query, progress.get("batchId"), self._since_before(run), watermark)
+        yield _committed(run.query, progress, watermark, fields, self.counts_rows)
+        news = [name for name in dict.fromkeys(fields.unread) if name not in run.unread]
+        if news:
+            run.unread.update(news)
+            said = f"Something that Spark said of {run.query} could not be read: {', '.join(news)}. The query goes on, and so does the watch."
+            yield Note(run.query, said, str(NoteCode.PROGRESS_NOT_READ))
 
     def idle(self, identity: str, run: str) -> Iterator[RunEvent]:
         """Spark has looked for input, and found none."""
@@ -109,23 +121,43 @@ class Watched:
         return None if before is None else round(run.heard - before, 3)
 
 
-def _committed(query: str, progress: Mapping[str, Any], watermark: datetime | None, *, counts_rows: bool) -> BatchCommitted:
-    spent, read = progress.get("durationMs", {}), progress.get("numInputRows")
+class _Fields:
+    """Reads each field of a progress on its own: one that is not as Spark has always said it takes no other along.
+
+    `unread` names those that could not be read.
+    """
+
+    def __init__(self) -> None:
+        self.unread: list[str] = []
+
+    def read(self, name: str, reading: Callable[[], _Field], otherwise: _Field) -> _Field:
+        try:
+            return reading()
+        except Exception:  # noqa: BLE001 -- whatever Spark says, the other fields are read
+            self.unread.append(name)
+            return otherwise
+
+
+def _committed(
+    query: str, progress: Mapping[str, Any], watermark: datetime | None, fields: _Fields, counts_rows: Callable[[], bool]
+) -> BatchCommitted:
+    spent, read = progress.get("durationMs") or {}, progress.get("numInputRows")
     input_rate = progress.get("inputRowsPerSecond")
+    phases: Mapping[str, int] = fields.read("durationMs", lambda: phases_in(spent), {})
     return BatchCommitted(
         query,
         progress["batchId"],
         counts={} if read is None else {"input": read},
         rows={},
         watermark=watermark,
-        phases_ms=phases_in(spent),
-        total_ms=spent.get(TOTAL),
+        phases_ms=phases,
+        total_ms=fields.read("durationMs", lambda: spent.get(TOTAL), None),
         # Of the first batch of a run Spark does not know since when its records have come in, and says 0.
         input_per_second=None if not input_rate and read else input_rate,
         processed_per_second=progress.get("processedRowsPerSecond"),
-        lag=tuple(lag_in(progress)),
-        state=tuple(states_in(progress, counts_rows=counts_rows, counts_dropped=True)),
-        newest_event=newest_event_in(progress),
+        lag=fields.read("sources", lambda: tuple(lag_in(progress)), ()),
+        state=fields.read("stateOperators", lambda: tuple(states_in(progress, counts_rows=counts_rows(), counts_dropped=True)), ()),
+        newest_event=fields.read("eventTime", lambda: newest_event_in(progress), None),
     )
 
 
@@ -156,7 +188,7 @@ def _positions(offset: Any) -> dict[tuple[str, int], int]:
 
 def _watermark(progress: Mapping[str, Any]) -> datetime | None:
     told = progress.get("eventTime", {}).get("watermark")
-    return None if told in (None, _BEFORE_THE_FIRST) else datetime.fromisoformat(told)
+    return None if told == _BEFORE_THE_FIRST else instant_in(told)
 
 
 def _error(exception: str, error_class: str | None) -> str:
