@@ -1,7 +1,7 @@
 """The streams of a program: from each writer, and from what the job's function returns, back along the calls that made it."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,7 +9,6 @@ from streamproof.doctor.text.program import Function, Program, argument, method_
 
 _STARTING = ("start", "toTable")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")
-_DEEP = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +107,15 @@ def flows_of(program: Program) -> list[Flow]:
 
 def calls_behind(program: Program, node: ast.expr) -> Iterator[Call]:
     """The calls that have made a DataFrame, the first one first."""
-    yield from _behind(program, node, set(), _DEEP)
+    for one in _nodes_behind(program, node):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
+            yield Call(one.func.attr, one, one.func.value)
 
 
 def is_stream(program: Program, node: ast.expr) -> bool:
     """Whether an expression is surely a stream: it comes from `readStream`, or has a watermark."""
     return any(call.name == "withWatermark" for call in calls_behind(program, node)) or any(
-        isinstance(one, ast.Attribute) and one.attr == "readStream" for one in _nodes_behind(program, node, set(), _DEEP)
+        isinstance(one, ast.Attribute) and one.attr == "readStream" for one in _nodes_behind(program, node)
     )
 
 
@@ -162,71 +163,89 @@ def _writer(program: Program, node: ast.Attribute) -> Writer:
 
 
 def _chain(program: Program, node: ast.expr) -> Iterator[ast.Call]:
-    """The calls on an expression, on what it is assigned to as well."""
-    top: ast.AST = node
-    while True:
-        above = program.parents.get(top)
-        if isinstance(above, ast.Attribute):
+    """The calls on an expression, on what it is assigned to as well; each once."""
+    waiting, seen = [node], set[ast.AST]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        top: ast.AST = one
+        while True:
+            above = program.parents.get(top)
+            if isinstance(above, ast.Call) and above.func is top:
+                yield above
+            elif not isinstance(above, ast.Attribute):
+                break
             top = above
-        elif isinstance(above, ast.Call) and above.func is top:
-            yield above
-            top = above
-            if method_of(above) in _STARTING:
-                return
-        else:
-            break
-    above = program.parents.get(top)
-    if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-        name, scope = above.targets[0].id, program.scope_of(above)
-        for use in ast.walk(scope):
-            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > above.lineno:
-                yield from _chain(program, use)
+            if method_of(top) in _STARTING:
+                above = None  # a query is no writer any more
+                break
+        if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
+            waiting += reversed(_uses_after(program, above, above.targets[0].id))
 
 
-def _behind(program: Program, node: ast.expr, seen: set[ast.AST], deep: int) -> Iterator[Call]:
-    for one in _nodes_behind(program, node, seen, deep):
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
-            yield Call(one.func.attr, one, one.func.value)
+def _uses_after(program: Program, assignment: ast.Assign, name: str) -> list[ast.expr]:
+    """Where what was assigned to a name is used below, in the same function."""
+    return [
+        use
+        for use in ast.walk(program.scope_of(assignment))
+        if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > assignment.lineno
+    ]
 
 
-def _nodes_behind(program: Program, node: ast.expr, seen: set[ast.AST], deep: int) -> Iterator[ast.expr]:
-    """The calls and attributes that an expression was made by, what they are called on first."""
-    if node in seen or not deep:
-        return
-    seen.add(node)
-    if isinstance(node, ast.Call):
-        function = node.func
-        if isinstance(function, ast.Attribute):
-            yield from _nodes_behind(program, function.value, seen, deep)
-            if function.attr in _MAKES_FRAMES and node.args:
-                yield from _nodes_behind(program, node.args[0], seen, deep - 1)
-            if function.attr == "transform" and node.args:
-                yield from _returned(program, function_of(program, node.args[0]), seen, deep)
-        else:
-            for given in node.args:
-                yield from _nodes_behind(program, given, seen, deep - 1)
-            yield from _returned(program, function_of(program, function), seen, deep)
-        yield node
-    elif isinstance(node, ast.Attribute):
-        yield from _nodes_behind(program, node.value, seen, deep)
-        yield node
-    elif isinstance(node, ast.Name):
-        for value in program.assigned(node.id, node):
-            yield from _nodes_behind(program, value, seen, deep - 1)
-    elif isinstance(node, ast.IfExp):
-        for value in (node.body, node.orelse):
-            yield from _nodes_behind(program, value, seen, deep - 1)
+def _nodes_behind(program: Program, node: ast.expr) -> Iterator[ast.expr]:
+    """The calls and attributes that an expression was made by, what they are called on first; each once."""
+    seen, names = set[ast.expr](), set[int]()
+    waiting: list[tuple[ast.expr, bool]] = [(node, False)]
+    while waiting:
+        one, is_done = waiting.pop()
+        if is_done:
+            yield one
+        elif one not in seen:
+            seen.add(one)
+            made_of = _made_of(program, one)
+            if isinstance(one, ast.Call | ast.Attribute):
+                waiting.append((one, True))
+            elif isinstance(one, ast.Name):
+                if id(made_of) in names:  # the same name again: all that it was assigned is there already
+                    continue
+                names.add(id(made_of))
+            waiting += [(inner, False) for inner in reversed(made_of)]
 
 
-def _returned(program: Program, function: "Function | None", seen: set[ast.AST], deep: int) -> Iterator[ast.expr]:
+def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
+    """The expressions that the rows of an expression come from at once."""
+    if isinstance(node, ast.Name):
+        return program.assigned(node.id, node)
+    if isinstance(node, ast.Attribute):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if not isinstance(node, ast.Call):
+        return []
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return [*node.args, *_returned(program, function_of(program, function))]
+    found = [function.value]
+    if function.attr in _MAKES_FRAMES:
+        found += node.args[:1]
+    if function.attr == "transform" and node.args:
+        found += _returned(program, function_of(program, node.args[0]))
+    return found
+
+
+def _returned(program: Program, function: "Function | None") -> list[ast.expr]:
+    """What a function of the file returns."""
     if function is None:
-        return
+        return []
     if isinstance(function, ast.Lambda):
-        yield from _nodes_behind(program, function.body, seen, deep - 1)
-        return
-    for node in ast.walk(function):
-        if isinstance(node, ast.Return) and node.value is not None and program.scope_of(node) is function:
-            yield from _nodes_behind(program, node.value, seen, deep - 1)
+        return [function.body]
+    return [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None and program.scope_of(node) is function
+    ]
 
 
 def _several(node: ast.expr) -> list[ast.expr]:

@@ -1,7 +1,8 @@
 """A Python file of a job, parsed: its functions, what its names mean, and the part of it that a target reaches."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -146,16 +147,36 @@ class Program:
                 return node
         return self.tree
 
-    def assigned(self, name: str, at: ast.AST) -> list[ast.expr]:
-        """What is assigned to a name where a node stands: in its function, else in those around it, else in the module."""
+    def assigned(self, name: str, at: ast.AST) -> Sequence[ast.expr]:
+        """What is assigned to a name where a node stands: in its function, else in those around it, else in the module.
+
+        It is the same object for every node that means the same name.
+        """
         scope: Scope = self.scope_of(at)
         while True:
-            found = [value for target, value in _assignments(scope) if target == name]
-            if found or scope is self.tree:
+            found = self._values_in(scope).get(name)
+            if found is not None:
                 return found
-            if isinstance(scope, Function) and name in parameters_of(scope):
-                return []
+            if scope is self.tree or (isinstance(scope, Function) and name in parameters_of(scope)):
+                return ()
             scope = self.scope_of(scope)
+
+    def _values_in(self, scope: Scope) -> Mapping[str, Sequence[ast.expr]]:
+        """The assignments of a scope by name; it is read once, since every look-up of a name needs it."""
+        if scope not in self._read_scopes:
+            found: dict[str, list[ast.expr]] = {}
+            for name, value in _assignments(scope):
+                found.setdefault(name, []).append(value)
+            self._read_scopes[scope] = found
+        return self._read_scopes[scope]
+
+    @cached_property
+    def _read_scopes(self) -> dict[Scope, Mapping[str, Sequence[ast.expr]]]:
+        return {}
+
+    @cached_property
+    def _known(self) -> dict[tuple[ast.AST, int], str | None]:
+        return {}
 
     def full_name(self, node: ast.expr) -> str:
         """A name with what it was imported as: "pyspark.sql.functions.window" of `F.window`; "" for what is no name."""
@@ -170,6 +191,11 @@ class Program:
         """The text of an expression as far as it is known, with "{}" for what is not; None where nothing of it is."""
         if node is None or not deep:
             return None
+        if (node, deep) not in self._known:  # a name that is used twice is not worked out twice
+            self._known[node, deep] = self._constant(node, deep)
+        return self._known[node, deep]
+
+    def _constant(self, node: ast.AST, deep: int) -> str | None:
         if isinstance(node, ast.Constant):
             return str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
         if isinstance(node, ast.JoinedStr):
@@ -188,13 +214,17 @@ class Program:
             return self.constant(node.args[0], deep - 1)
         return None
 
-    def behind(self, node: ast.AST, deep: int = _DEEP) -> Iterator[ast.AST]:
-        """The nodes of an expression, and those of what its names were assigned."""
-        for inner in ast.walk(node):
-            yield inner
-            if deep and isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-                for value in self.assigned(inner.id, inner):
-                    yield from self.behind(value, deep - 1)
+    def behind(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes of an expression, and those of what its names were assigned, each once."""
+        waiting, seen = [node], set[ast.AST]()
+        while waiting:
+            for inner in ast.walk(waiting.pop()):
+                if inner in seen:
+                    continue
+                seen.add(inner)
+                yield inner
+                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
+                    waiting += [value for value in self.assigned(inner.id, inner) if value not in seen]
 
 
 def name_of(node: ast.AST) -> str:
@@ -221,9 +251,9 @@ def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
 def _assignments(scope: Scope) -> Iterator[tuple[str, ast.expr]]:
     """The assignments of a scope to plain names, without those of the functions inside of it."""
     body = scope.body if isinstance(scope.body, list) else []
-    waiting: list[ast.AST] = [*body]
+    waiting: deque[ast.AST] = deque(body)
     while waiting:
-        node = waiting.pop(0)
+        node = waiting.popleft()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
         if isinstance(node, ast.Assign):
@@ -236,4 +266,4 @@ def _assignments(scope: Scope) -> Iterator[tuple[str, ast.expr]]:
             yield node.target.id, node.value
         elif isinstance(node, ast.withitem) and isinstance(node.optional_vars, ast.Name):
             yield node.optional_vars.id, node.context_expr
-        waiting += ast.iter_child_nodes(node)
+        waiting.extend(ast.iter_child_nodes(node))

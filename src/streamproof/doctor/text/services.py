@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from streamproof.doctor.text.program import Function, Program, name_of
 
@@ -31,13 +32,13 @@ LIBRARIES = frozenset(
 )
 _TOGETHER = "pipeline"
 """What is collected and sent at once."""
-_DEEP = 3
 
 
-def calls_to_services(program: Program, node: ast.AST, deep: int = _DEEP) -> Iterator[ast.Call]:
-    """The calls below a node that go to a service, by themselves or by a function of the file; each is the one below the node."""
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and (_is_one(program, call) or (deep and _leads_to_one(program, call, deep - 1))):
+def calls_to_services(program: Program, node: ast.AST) -> Iterator[ast.Call]:
+    """The calls below a node that go to a service, by themselves or by functions of the file; each is the one below the node."""
+    leading = _leading(program)
+    for call in _calls_below(node):
+        if _is_one(program, call) or not leading.isdisjoint(_own(program, call)):
             yield call
 
 
@@ -81,8 +82,28 @@ def _is_one(program: Program, call: ast.Call) -> bool:
     return any(program.full_name(one.func).split(".")[0] in LIBRARIES for one in made)
 
 
-def _leads_to_one(program: Program, call: ast.Call, deep: int) -> bool:
-    return any(next(calls_to_services(program, one, deep), None) is not None for one in _own(program, call))
+@lru_cache(maxsize=16)
+def _leading(program: Program) -> frozenset[Function]:
+    """The functions of the file that call a service, and those that call such a function."""
+    functions = [one for named in program.definitions.values() for one in named if not isinstance(one, ast.ClassDef)]
+    callers: dict[Function, list[Function]] = {}
+    found, waiting = set[Function](), list[Function]()
+    for function in functions:
+        for call in _calls_below(function):
+            for called in _own(program, call):
+                callers.setdefault(called, []).append(function)
+            if _is_one(program, call):
+                waiting.append(function)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += callers.get(one, [])
+    return frozenset(found)
+
+
+def _calls_below(node: ast.AST) -> Iterator[ast.Call]:
+    return (one for one in ast.walk(node) if isinstance(one, ast.Call))
 
 
 def _own(program: Program, call: ast.Call) -> Iterator[Function]:
