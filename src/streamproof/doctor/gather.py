@@ -17,7 +17,8 @@ from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.core.paths import display
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
-from streamproof.doctor.text.program import Program, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import name_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.checks.rehearsal import Steps, rehearsing
 

@@ -7,7 +7,7 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
-from streamproof.doctor.text.program import name_of
+from streamproof.doctor.text.syntax import name_of
 
 _DELETES = ("rmtree", "delete", "rm", "rmdir", "delete_recursive", "unlink")
 

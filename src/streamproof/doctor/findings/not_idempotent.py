@@ -9,7 +9,8 @@ from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import flows_of
 from streamproof.doctor.text.given import BATCH, SINK, Given, given_functions, methods_in
-from streamproof.doctor.text.program import Function, Program, method_of, parameters_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, method_of, parameters_of
 
 _AT_LEAST_ONCE = {
     "kafka": "Spark's Kafka sink writes at least once: a batch that runs again is in the topic twice.",

@@ -8,7 +8,8 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.given import BATCH, SINK, Given, given_functions, methods_in
-from streamproof.doctor.text.program import Function, Program, name_of, parameters_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, name_of, parameters_of
 
 _ADDS = re.compile(r"h?z?incr(?:by)?(?:float)?|inc(?:rement)?")
 _GROWS = ("append", "add", "extend", "update", "setdefault", "insert")

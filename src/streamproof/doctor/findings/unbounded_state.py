@@ -9,8 +9,8 @@ from streamproof.doctor.findings.no_watermark import GROUPING, WINDOWS, is_by_wi
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import Call, Flow, flows_of, function_of
-from streamproof.doctor.text.program import argument, method_of, name_of
 from streamproof.doctor.text.streams import surely_streams
+from streamproof.doctor.text.syntax import argument, method_of, name_of
 
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ORDER_IN_SQL = re.compile(r"<|>|\bbetween\b", re.IGNORECASE)

@@ -8,7 +8,8 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.findings.no_watermark import WINDOWS
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.program import Program, argument, method_of, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import argument, method_of, name_of
 
 _CLOCKS = ("current_timestamp", "now", "current_date", "localtimestamp", "unix_timestamp")
 _IN_SQL = re.compile(r"\b(?:current_timestamp|current_date|localtimestamp)\b|\bnow\s*\(\s*\)", re.IGNORECASE)

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streamproof.doctor.text.program import HOLE, Program, method_of
+from streamproof.doctor.text.program import HOLE, Program
+from streamproof.doctor.text.syntax import method_of
 
 LOCATION = "checkpointlocation"
 SETTING = "spark.sql.streaming.checkpointlocation"

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from streamproof.doctor.text.program import Function, Program, argument, method_of, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
 _STARTING = ("start", "toTable")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")

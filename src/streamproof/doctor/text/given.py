@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from streamproof.doctor.text.flows import function_of
-from streamproof.doctor.text.program import Function, Program, argument, method_of, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
 ROW, ROWS, BATCH, SINK = "row", "rows", "batch", "sink"
 """What such a function gets: a row; batches of rows, one after another; a DataFrame; staged rows, of a sink class of ours."""

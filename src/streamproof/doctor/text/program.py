@@ -9,10 +9,10 @@ from pathlib import Path
 
 from streamproof.core.paths import display
 from streamproof.doctor.finding import Place
+from streamproof.doctor.text.classes import Classes
+from streamproof.doctor.text.syntax import Function, Scope, method_of, name_of, parameters_of
 from streamproof.errors import ConfigurationError
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-Scope = ast.Module | Function | ast.ClassDef
 HOLE = "{}"
 """In a text that is put together, what the text of the program does not say."""
 _DEEP = 8
@@ -59,7 +59,10 @@ class Program:
 
     def said(self, node: ast.AST) -> str:
         """The text of a node on one line, cut where it is long."""
-        text = " ".join(ast.unparse(node).split())
+        try:
+            text = " ".join(ast.unparse(node).split())
+        except RecursionError:  # a chain of hundreds of calls
+            text = f"... .{method_of(node)}(...)"
         return text if len(text) <= 110 else f"{text[:107]}..."
 
     @cached_property
@@ -178,6 +181,16 @@ class Program:
     def _known(self) -> dict[tuple[ast.AST, int], str | None]:
         return {}
 
+    def values_of(self, node: ast.AST) -> Sequence[ast.expr]:
+        """What is assigned to the name that a node reads, `x` or `self.x`; the same object for every node that means the same."""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            return self.assigned(node.id, node)
+        return self.classes.values_of(node) if isinstance(node, ast.Attribute) else ()
+
+    @cached_property
+    def classes(self) -> Classes:
+        return Classes(self)
+
     def full_name(self, node: ast.expr) -> str:
         """A name with what it was imported as: "pyspark.sql.functions.window" of `F.window`; "" for what is no name."""
         if isinstance(node, ast.Name):
@@ -207,8 +220,8 @@ class Program:
             parts = [self.constant(part, deep - 1) for part in (node.left, node.right)]
             between = "/" if isinstance(node.op, ast.Div) else ""
             return None if parts == [None, None] else between.join(HOLE if part is None else part for part in parts)
-        if isinstance(node, ast.Name):
-            found = self.assigned(node.id, node)
+        if isinstance(node, ast.Name | ast.Attribute):
+            found = self.values_of(node)
             return self.constant(found[0], deep - 1) if len(found) == 1 else None
         if isinstance(node, ast.Call) and len(node.args) == 1 and name_of(node.func) in ("str", "Path", "PurePosixPath"):
             return self.constant(node.args[0], deep - 1)
@@ -223,29 +236,7 @@ class Program:
                     continue
                 seen.add(inner)
                 yield inner
-                if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-                    waiting += [value for value in self.assigned(inner.id, inner) if value not in seen]
-
-
-def name_of(node: ast.AST) -> str:
-    """The last name of `uuid.uuid4`, `uuid4`; "" for what has none."""
-    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-
-
-def method_of(node: ast.AST) -> str:
-    """The name of the method that a call is of; "" where it is none."""
-    return node.func.attr if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else ""
-
-
-def parameters_of(function: Function) -> list[str]:
-    arguments = function.args
-    return [one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
-
-
-def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    """An argument by its place or its name; None where it is not given."""
-    named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
-    return named if named is not None else call.args[place] if place < len(call.args) else None
+                waiting += [value for value in self.values_of(inner) if value not in seen]
 
 
 def _assignments(scope: Scope) -> Iterator[tuple[str, ast.expr]]:

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from streamproof.doctor.text.program import Function, Program, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, name_of
 
 LIBRARIES = frozenset(
     {
