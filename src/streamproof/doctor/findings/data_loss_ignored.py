@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.flows import options_of, readers_of
+from streamproof.doctor.text.flows import readers_of
+from streamproof.doctor.text.options import options_of
 
 _OPTIONS = {"failOnDataLoss": "false", "ignoreMissingFiles": "true", "ignoreCorruptFiles": "true"}
 _SETTINGS = {"spark.sql.files.ignoreMissingFiles": "true", "spark.sql.files.ignoreCorruptFiles": "true"}

@@ -8,7 +8,8 @@ from streamproof.doctor.finding import Code, Place, Severity, Symptom
 from streamproof.doctor.findings.no_watermark import GROUPING, WINDOWS, is_by_window, watermarks
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.flows import Call, Flow, flows_of, function_of
+from streamproof.doctor.text.flows import Call, Flow, flows_of
+from streamproof.doctor.text.functions import function_of
 from streamproof.doctor.text.streams import surely_streams
 from streamproof.doctor.text.syntax import argument, method_of, name_of
 
@@ -61,7 +62,8 @@ def _deduplication(flow: Flow, call: Call) -> Iterator[Symptom]:
         return
     marks = watermarks(program, call)
     times = {text for one in marks if (text := program.constant(argument(one.node, 0, "eventTime"))) is not None}
-    keys = {text for given in call.node.args for one in _elements(given) if (text := program.constant(one)) is not None}
+    subset = argument(call.node, 0, "subset")
+    keys = {text for one in _elements(subset) if (text := program.constant(one)) is not None} if subset is not None else set()
     if marks and (not keys or not times or times & keys):
         return
     why = "there is no watermark" if not marks else f"{', '.join(sorted(times))} is not among its columns"
@@ -70,7 +72,7 @@ def _deduplication(flow: Flow, call: Call) -> Iterator[Symptom]:
         f"{call.name}() remembers every row that it has ever seen, since {why}.",
         program.place(call.node),
         _BY_TIME,
-        f"{call.name}({', '.join(map(program.said, call.node.args))})",
+        f"{call.name}({program.said(subset) if subset is not None else ''})",
     )
 
 

@@ -1,12 +1,13 @@
 """The streams of a program: from each writer, and from what the job's function returns, back along the calls that made it."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from streamproof.doctor.text.functions import function_of
 from streamproof.doctor.text.program import Program
-from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
+from streamproof.doctor.text.syntax import Function, argument, method_of
 
 _STARTING = ("start", "toTable")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")
@@ -36,13 +37,20 @@ class Writer:
     @property
     def format(self) -> str:
         """What it writes, as Spark names it; "" where the text does not say."""
-        call = self.called("format")
-        return (self.program.constant(call.args[0]) or "" if call is not None and call.args else "").lower()
+        return self._said("format", 0, "source", "").lower()
 
     @property
     def mode(self) -> str:
-        call = self.called("outputMode")
-        return (self.program.constant(call.args[0]) or "" if call is not None and call.args else "append").lower()
+        return self._said("outputMode", 0, "outputMode", "append").lower()
+
+    def _said(self, name: str, place: int, keyword: str, default: str) -> str:
+        """What a method is called with, or the call that starts the query; "" where the text does not say."""
+        call = self.called(name)
+        given = argument(call, place, keyword) if call is not None else None
+        for start in _STARTING if call is None else ():
+            call = self.called(start)
+            given = given or (argument(call, 99, name) if call is not None else None)
+        return default if given is None else self.program.constant(given) or ""
 
     @property
     def interval(self) -> ast.expr | None:
@@ -54,7 +62,8 @@ class Writer:
     def each_batch(self) -> "Function | None":
         """The function that is given each batch, where it is in the file."""
         call = self.called("foreachBatch")
-        return function_of(self.program, call.args[0]) if call is not None and call.args else None
+        given = argument(call, 0, "func") if call is not None else None
+        return function_of(self.program, given) if given is not None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,43 +129,11 @@ def is_stream(program: Program, node: ast.expr) -> bool:
     )
 
 
-def function_of(program: Program, node: ast.expr) -> "Function | None":
-    """The function that an expression names or is."""
-    if isinstance(node, ast.Lambda):
-        return node
-    found = [one for one in program.definitions.get(name_of(node), []) if not isinstance(one, ast.ClassDef)]
-    near = program.scope_of(node)
-    return next((one for one in found if program.scope_of(one) is near), found[0] if found else None)
-
-
 def readers_of(program: Program) -> Iterator[tuple[ast.Attribute, tuple[ast.Call, ...]]]:
     """Each `readStream` with what is called on it."""
     for node in program.reached:
         if isinstance(node, ast.Attribute) and node.attr == "readStream":
             yield node, tuple(_chain(program, node))
-
-
-def options_of(program: Program, calls: tuple[ast.Call, ...]) -> Mapping[str, ast.expr]:
-    """The options of a reader or a writer, by name in lower case."""
-    found: dict[str, ast.expr] = {}
-    for call in calls:
-        if method_of(call) == "option" and len(call.args) == 2:
-            name = program.constant(call.args[0])
-            if name is not None:
-                found[name.lower()] = call.args[1]
-        else:
-            found |= {keyword.arg.lower(): keyword.value for keyword in call.keywords if keyword.arg is not None}
-            for given in [keyword.value for keyword in call.keywords if keyword.arg is None]:
-                found |= _of_dict(program, given)
-    return found
-
-
-def _of_dict(program: Program, node: ast.expr) -> dict[str, ast.expr]:
-    for one in [node, *(program.assigned(node.id, node) if isinstance(node, ast.Name) else [])]:
-        if isinstance(one, ast.Dict):
-            pairs = [(program.constant(key), value) for key, value in zip(one.keys, one.values, strict=True)]
-            return {key.lower(): value for key, value in pairs if key is not None}
-    return {}
 
 
 def _writer(program: Program, node: ast.Attribute) -> Writer:
@@ -229,8 +206,8 @@ def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
     if not isinstance(function, ast.Attribute):
         return [*node.args, *_returned(program, function_of(program, function))]
     found = [function.value]
-    if function.attr in _MAKES_FRAMES:
-        found += node.args[:1]
+    if function.attr in _MAKES_FRAMES and (other := argument(node, 0, "other")) is not None:
+        found.append(other)
     if function.attr == "transform" and node.args:
         found += _returned(program, function_of(program, node.args[0]))
     return found

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streamproof.doctor.text.flows import function_of
+from streamproof.doctor.text.functions import function_of, own_functions
 from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
@@ -69,6 +69,21 @@ def _process_of(program: Program, node: ast.expr) -> Iterator[Function]:
             for one in kind.body
             if isinstance(one, ast.FunctionDef) and one.name == "process" and isinstance(kind, ast.ClassDef)
         )
+
+
+def with_own(program: Program, function: Function) -> Iterator[Function]:
+    """A function, and those of the file that it calls, each once; a function inside of another is a part of that one."""
+    waiting, seen = [function], set[ast.AST]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        inside = set(ast.walk(one))
+        seen |= inside
+        yield one
+        for node in inside:
+            if isinstance(node, ast.Call):
+                waiting += own_functions(program, node)
 
 
 def calls_in(function: Function) -> Iterator[ast.Call]:

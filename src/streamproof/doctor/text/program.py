@@ -10,6 +10,7 @@ from pathlib import Path
 from streamproof.core.paths import display
 from streamproof.doctor.finding import Place
 from streamproof.doctor.text.classes import Classes
+from streamproof.doctor.text.options import given_options
 from streamproof.doctor.text.syntax import Function, Scope, method_of, name_of, parameters_of
 from streamproof.errors import ConfigurationError
 
@@ -136,10 +137,10 @@ class Program:
     def _set(self) -> Iterator[tuple[ast.Call, str, str]]:
         for call in self.calls:
             method = method_of(call)
-            if method in ("config", "set") and len(call.args) == 2:
-                key, value = self.constant(call.args[0]), self.constant(call.args[1])
-                if key is not None and key.startswith("spark.") and value is not None:
-                    yield call, key, value
+            if method in ("config", "set"):
+                for key, given in given_options(self, call):
+                    if key.startswith("spark.") and (value := self.constant(given)) is not None:
+                        yield call, key, value
             elif method == "master" and call.args and (value := self.constant(call.args[0])) is not None:
                 yield call, "spark.master", value
 

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
+from streamproof.doctor.text.functions import own_functions
 from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import Function, name_of
 
@@ -31,6 +32,9 @@ LIBRARIES = frozenset(
         "urllib",
     }
 )
+STORES = LIBRARIES | {"aiocache", "aioredis", "diskcache", "happybase", "memcache", "pymemcache", "valkey"}
+METRICS = frozenset({"aws_embedded_metrics", "datadog", "ddtrace", "opentelemetry", "prometheus_client", "statsd"})
+"""Libraries whose numbers are for watching the job: what a batch that runs again adds to them is no result."""
 _TOGETHER = "pipeline"
 """What is collected and sent at once."""
 
@@ -39,8 +43,17 @@ def calls_to_services(program: Program, node: ast.AST) -> Iterator[ast.Call]:
     """The calls below a node that go to a service, by themselves or by functions of the file; each is the one below the node."""
     leading = _leading(program)
     for call in _calls_below(node):
-        if _is_one(program, call) or not leading.isdisjoint(_own(program, call)):
+        if _is_one(program, call) or not leading.isdisjoint(own_functions(program, call)):
             yield call
+
+
+def libraries_behind(program: Program, node: ast.expr) -> set[str]:
+    """The libraries that an expression is made by, as far as the text says it: "redis" of `redis.Redis()`, and of a name for it."""
+    found = set[str]()
+    for one in program.behind(node):
+        if isinstance(one, ast.Name) and one.id in program.imports:
+            found.add(program.full_name(one).split(".")[0])
+    return found
 
 
 def loops_over_rows(function: ast.AST) -> Iterator[ast.AST]:
@@ -91,7 +104,7 @@ def _leading(program: Program) -> frozenset[Function]:
     found, waiting = set[Function](), list[Function]()
     for function in functions:
         for call in _calls_below(function):
-            for called in _own(program, call):
+            for called in own_functions(program, call):
                 callers.setdefault(called, []).append(function)
             if _is_one(program, call):
                 waiting.append(function)
@@ -105,11 +118,3 @@ def _leading(program: Program) -> frozenset[Function]:
 
 def _calls_below(node: ast.AST) -> Iterator[ast.Call]:
     return (one for one in ast.walk(node) if isinstance(one, ast.Call))
-
-
-def _own(program: Program, call: ast.Call) -> Iterator[Function]:
-    """The functions of the file that a call can mean: by its name, or of its own object."""
-    own = isinstance(call.func, ast.Name) or (isinstance(call.func, ast.Attribute) and name_of(call.func.value) in ("self", "cls"))
-    for one in program.definitions.get(name_of(call.func), []) if own else ():
-        if not isinstance(one, ast.ClassDef):
-            yield one
