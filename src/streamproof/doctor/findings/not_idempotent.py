@@ -11,7 +11,7 @@ from streamproof.doctor.text.flows import flows_of
 from streamproof.doctor.text.given import BATCH, SINK, Given, calls_in, given_functions, methods_in
 from streamproof.doctor.text.options import has_unknown_options, options_of
 from streamproof.doctor.text.program import Program
-from streamproof.doctor.text.syntax import Function, argument, method_of, parameters_of
+from streamproof.doctor.text.syntax import Function, argument, method_of
 
 _AT_LEAST_ONCE = {
     "kafka": "Spark's Kafka sink writes at least once: a batch that runs again is in the topic twice.",
@@ -54,7 +54,7 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
     for program in patient.programs:
         for given in given_functions(program):
             if given.kind == BATCH:
-                yield from _of_batch(program, given.function)
+                yield from _of_batch(program, given)
             elif given.kind == SINK:
                 yield from _of_sink(program, given)
         for flow in flows_of(program):
@@ -75,8 +75,9 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
                 )
 
 
-def _of_batch(program: Program, function: Function) -> Iterator[Symptom]:
-    if _asks_for_batch(function):
+def _of_batch(program: Program, given: Given) -> Iterator[Symptom]:
+    function = given.function
+    if _asks_for_batch(function, given.parameters(program)[1:2]):
         return
     calls = list(calls_in(function))
     said = {node.value.lower() for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
@@ -138,10 +139,10 @@ def _before(call: ast.Call) -> Iterator[ast.Call]:
         node = node.value if isinstance(node, ast.Attribute) else node.func
 
 
-def _asks_for_batch(function: Function) -> bool:
+def _asks_for_batch(function: Function, number: list[str]) -> bool:
     """Whether the number of the batch decides something there: such a function can know what it has written."""
-    number = parameters_of(function)[1:2]
-    tests = [node.test for node in ast.walk(function) if isinstance(node, ast.If)]
+    tests = [node.test for node in ast.walk(function) if isinstance(node, ast.If | ast.IfExp | ast.While)]
+    tests += [node.subject for node in ast.walk(function) if isinstance(node, ast.Match)]
     return any(isinstance(one, ast.Name) and one.id in number for test in tests for one in ast.walk(test))
 
 

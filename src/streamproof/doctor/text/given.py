@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from streamproof.doctor.text.functions import function_of, own_functions
 from streamproof.doctor.text.program import Program
-from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
+from streamproof.doctor.text.syntax import Function, argument, is_static, method_of, name_of, parameters_of
 
 ROW, ROWS, BATCH, SINK = "row", "rows", "batch", "sink"
 """What such a function gets: a row; batches of rows, one after another; a DataFrame; staged rows, of a sink class of ours."""
@@ -29,6 +29,11 @@ class Given:
 
     kind: str
     function: Function
+
+    def parameters(self, program: Program) -> list[str]:
+        """What it is called with, without the object of a method."""
+        is_method = isinstance(program.parents.get(self.function), ast.ClassDef) and not is_static(self.function)
+        return parameters_of(self.function)[1 if is_method else 0 :]
 
 
 def given_functions(program: Program) -> Iterator[Given]:
