@@ -87,8 +87,31 @@ def functions(times: int) -> str:
     return "\n".join([*(f"def f{n}(row):\n{calls}" for n in range(times)), "udf = F.udf(f0)", ENDS])
 
 
-@pytest.mark.parametrize("text", [grouped, joined, put_together, a_path, names_of_names, a_writer, functions])
+def attributes(times: int) -> str:
+    """`self.df` is assigned again and again."""
+    lines = "".join(
+        f"        self.df = self.df.withColumn('c{n}', self.df.a).filter(self.df.b > self.df.c)\n" for n in range(times)
+    )
+    run = "        self.df.groupBy(self.df.id, self.df.name).count().writeStream.start('/out')\n"
+    return f"class Job:\n    def run(self):\n        self.df = df\n{lines}{run}Job().run()"
+
+
+def two_ways(times: int) -> str:
+    """Functions that call two others each, and name one checkpoint."""
+    lines = [f"def f{n}():\n    f{n + 1}()\n    f{n + 2}()\n    {ENDS}" for n in range(times)]
+    return "\n".join([*lines, "f0()"])
+
+
+@pytest.mark.parametrize("text", [attributes, two_ways, grouped, joined, put_together, a_path, names_of_names, a_writer, functions])
 def test_a_text_twice_as_long_takes_not_many_times_as_many_steps(tmp_path, text: Callable[[int], str]):
     short, long = (steps_for(plain(tmp_path, SCRIPT.format(text(times)))) for times in (10, 20))
 
     assert long <= 6 * short
+
+
+def test_a_chain_of_hundreds_of_calls(tmp_path):
+    chain = "".join(f".withColumn('c{n}', F.lit({n}))" for n in range(600))
+    saves = f"def save(rows, batch):\n    rows{chain}.write.mode('append').save('/out')\ndf.writeStream.foreachBatch(save).start()"
+    patient = plain(tmp_path, SCRIPT.format(f"df{chain}.dropDuplicates(['c1']).writeStream.start()\n{saves}"))
+
+    assert {"not-idempotent", "unbounded-state"} <= {str(one.code) for one in examine(patient).findings}

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from streamproof.doctor.text.functions import function_of
 from streamproof.doctor.text.program import Program
-from streamproof.doctor.text.syntax import Function, argument, method_of
+from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
 _STARTING = ("start", "toTable")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")
@@ -159,12 +159,21 @@ def _chain(program: Program, node: ast.expr) -> Iterator[ast.Call]:
             if method_of(top) in _STARTING:
                 above = None  # a query is no writer any more
                 break
-        if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-            waiting += reversed(_uses_after(program, above, above.targets[0].id))
+        if isinstance(above, ast.Assign):
+            waiting += reversed(_uses_of(program, above))
 
 
-def _uses_after(program: Program, assignment: ast.Assign, name: str) -> list[ast.expr]:
-    """Where what was assigned to a name is used below, in the same function."""
+def _uses_of(program: Program, assignment: ast.Assign) -> list[ast.expr]:
+    """Where what was assigned to a name is used below in the same function; what was assigned to `self.x`, in its class."""
+    target = assignment.targets[0]
+    if isinstance(target, ast.Attribute):
+        kind = program.classes.class_of(target.value)
+        return [
+            use
+            for use in (ast.walk(kind) if kind is not None else ())
+            if isinstance(use, ast.Attribute) and isinstance(use.ctx, ast.Load) and ast.unparse(use) == ast.unparse(target)
+        ]
+    name = name_of(target)
     return [
         use
         for use in ast.walk(program.scope_of(assignment))
@@ -182,20 +191,17 @@ def _nodes_behind(program: Program, node: ast.expr) -> Iterator[ast.expr]:
             yield one
         elif one not in seen:
             seen.add(one)
-            made_of = _made_of(program, one)
             if isinstance(one, ast.Call | ast.Attribute):
                 waiting.append((one, True))
-            elif isinstance(one, ast.Name):
-                if id(made_of) in names:  # the same name again: all that it was assigned is there already
-                    continue
-                names.add(id(made_of))
-            waiting += [(inner, False) for inner in reversed(made_of)]
+            waiting += [(inner, False) for inner in reversed(_made_of(program, one))]
+            values = program.values_of(one)
+            if id(values) not in names:  # else it is the same name again: all that it was assigned is there already
+                names.add(id(values))
+                waiting += [(value, False) for value in reversed(values)]
 
 
 def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
-    """The expressions that the rows of an expression come from at once."""
-    if isinstance(node, ast.Name):
-        return program.assigned(node.id, node)
+    """The expressions that the rows of an expression come from at once, but those of its name."""
     if isinstance(node, ast.Attribute):
         return [node.value]
     if isinstance(node, ast.IfExp):
@@ -205,7 +211,7 @@ def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
     function = node.func
     if not isinstance(function, ast.Attribute):
         return [*node.args, *_returned(program, function_of(program, function))]
-    found = [function.value]
+    found = [function.value, *_returned(program, program.classes.method(function))]
     if function.attr in _MAKES_FRAMES and (other := argument(node, 0, "other")) is not None:
         found.append(other)
     if function.attr == "transform" and node.args:
