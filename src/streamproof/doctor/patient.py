@@ -61,6 +61,11 @@ class Patient:
         return not self.missing.keys() & set(parts)
 
     @property
+    def is_unread(self) -> bool:
+        """Whether the target is a text, and nothing of a job was found in it."""
+        return bool(self.programs) and not self.has(Part.TEXT)
+
+    @property
     def bound(self) -> "JobConfig":
         """The configuration, for who needs it and has said so."""
         assert self.config is not None, "a way that needs the configuration is taken only where there is one"

@@ -10,6 +10,7 @@ from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
 _STARTING = ("start", "toTable")
+_SHOWS_A_STREAM = ("readStream", "writeStream", "withWatermark", "foreachBatch")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")
 
 
@@ -113,6 +114,24 @@ def flows_of(program: Program) -> list[Flow]:
             values = [value for node in returned if node.value is not None for value in _several(node.value)]
             found += [Flow(program, value, None) for value in values if value in reached and _is_frame(program, value)]
     return found
+
+
+def has_streams(program: Program) -> bool:
+    """Whether there is anything to look at: a reader, a writer, a watermark, or a function that returns a DataFrame."""
+    return (
+        any(isinstance(node, ast.Attribute) and node.attr in _SHOWS_A_STREAM for node in program.reached)
+        or bool(flows_of(program))
+        or any(_hands_back(program, function) for function in program.definitions.get(program.entry, []))
+    )
+
+
+def _hands_back(program: Program, function: ast.AST) -> bool:
+    """Whether a function returns what it is given, as it is."""
+    return isinstance(function, ast.FunctionDef) and any(
+        isinstance(value, ast.Name) and value.id in _names(function)
+        for returned in _returned(program, function)
+        for value in _several(returned)
+    )
 
 
 def calls_behind(program: Program, node: ast.expr) -> Iterator[Call]:
