@@ -26,7 +26,7 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
                     else f"Two queries name the checkpoint {mention.text}, and the text does not say whether only one of them is started.",
                     program.place(mention.node),
                     "Each query has a checkpoint of its own.",
-                    f"line {first.node.lineno} names it too",
+                    f"{program.place(first.node)} names it too",
                 )
 
 

@@ -142,9 +142,7 @@ def _processor(flow: Flow, call: Call) -> Iterator[Symptom]:
     program = flow.program
     given = argument(call.node, 0, "statefulProcessor")
     kind = given.func if isinstance(given, ast.Call) else given
-    classes = (
-        [one for one in program.definitions.get(name_of(kind), []) if isinstance(one, ast.ClassDef)] if kind is not None else []
-    )
+    classes = [one for one in program.defined(name_of(kind), kind) if isinstance(one, ast.ClassDef)] if kind is not None else []
     for found in classes:
         inside = [node for node in ast.walk(found) if isinstance(node, ast.Call)]
         if any(method_of(one) in _FREES for one in inside):

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import lru_cache
 
 from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import name_of
@@ -72,21 +73,33 @@ def _stands(program: Program, node: ast.AST) -> list[_Stand]:
     return found
 
 
-def _uses(program: Program, function: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+@lru_cache(maxsize=1024)
+def _uses(program: Program, function: ast.AST) -> tuple[tuple[ast.expr, bool], ...]:
     """Where a function is named, and whether it is called there."""
     if isinstance(function, ast.Lambda):
-        yield function, False
-        return
-    name = function.name if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else ""
-    for node in program.reached:
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and name_of(node) == name:
-            if isinstance(node, ast.Attribute) and program.classes.method(node) not in (function, None):
-                continue
-            chosen: ast.AST = node
-            while isinstance(program.parents.get(chosen), ast.IfExp):  # (once if ever else for_ever)(rows)
-                chosen = program.parents[chosen]
-            above = program.parents.get(chosen)
-            yield node, isinstance(above, ast.Call) and above.func is chosen
+        return ((function, False),)
+    return tuple(
+        (node, _is_called(program, node))
+        for node in program.reached
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load) and _can_mean(program, node, function)
+    )
+
+
+def _is_called(program: Program, node: ast.AST) -> bool:
+    while isinstance(program.parents.get(node), ast.IfExp):  # (once if ever else for_ever)(rows)
+        node = program.parents[node]
+    above = program.parents.get(node)
+    return isinstance(above, ast.Call) and above.func is node
+
+
+def _can_mean(program: Program, node: ast.Name | ast.Attribute, function: ast.AST) -> bool:
+    if isinstance(node, ast.Name):
+        return function in program.defined(node.id, node)
+    method = program.classes.method(node)
+    if method is not None:
+        return method is function
+    is_named_so = isinstance(program.parents.get(function), ast.ClassDef) and name_of(node) == getattr(function, "name", "")
+    return is_named_so or function in program.in_module(node)
 
 
 def _together(program: Program, one: _Stand, other: _Stand) -> Both:

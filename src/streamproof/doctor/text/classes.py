@@ -32,13 +32,14 @@ class Classes:
 
     def _class_of(self, node: ast.expr) -> ast.ClassDef | None:
         called = node.func if isinstance(node, ast.Call) else node
-        if not isinstance(called, ast.Name):
-            return None
-        for one in self.program.definitions.get(called.id, []):
+        named = self.program.defined(called.id, called) if isinstance(called, ast.Name) else self.program.in_module(called)
+        for one in named:
             if isinstance(one, ast.ClassDef):
                 return one
+        if not isinstance(called, ast.Name):
+            return None
         around = self.program.scope_of(called)
-        while around is not self.program.tree:
+        while not isinstance(around, ast.Module):
             kind = self.program.parents[around]
             if isinstance(kind, ast.ClassDef) and isinstance(around, Function):
                 if called.id == "super":
@@ -54,9 +55,10 @@ class Classes:
     def method(self, node: ast.expr) -> "ast.FunctionDef | ast.AsyncFunctionDef | None":
         """The method of a class of the file that `self.method` or `Job(spark).method` means."""
         kind = self.class_of(node.value) if isinstance(node, ast.Attribute) else None
-        return self._method_of(kind, name_of(node)) if kind is not None else None
+        return self.method_named(kind, name_of(node)) if kind is not None else None
 
-    def _method_of(self, kind: ast.ClassDef, name: str) -> "ast.FunctionDef | ast.AsyncFunctionDef | None":
+    def method_named(self, kind: ast.ClassDef, name: str) -> "ast.FunctionDef | ast.AsyncFunctionDef | None":
+        """The method of a class, or of one that it is derived from."""
         own = (one for each in self._lineage(kind) for one in each.body)
         return next((one for one in own if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name == name), None)
 
@@ -67,7 +69,7 @@ class Classes:
             for base in one.bases:
                 found += [
                     each
-                    for each in self.program.definitions.get(name_of(base), [])
+                    for each in self.program.in_module(base) or self.program.defined(name_of(base), base)
                     if isinstance(each, ast.ClassDef) and each not in found
                 ]
         return found

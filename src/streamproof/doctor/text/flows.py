@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from streamproof.doctor.text.functions import function_of
+from streamproof.doctor.text.functions import arguments_for, function_of, own_functions
 from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
@@ -202,7 +202,7 @@ def _uses_of(program: Program, assignment: ast.Assign) -> list[ast.expr]:
 
 def _nodes_behind(program: Program, node: ast.expr) -> Iterator[ast.expr]:
     """The calls and attributes that an expression was made by, what they are called on first; each once."""
-    seen, names = set[ast.expr](), set[int]()
+    seen, names = set[ast.expr](), dict[int, Sequence[ast.expr]]()
     waiting: list[tuple[ast.expr, bool]] = [(node, False)]
     while waiting:
         one, is_done = waiting.pop()
@@ -213,10 +213,10 @@ def _nodes_behind(program: Program, node: ast.expr) -> Iterator[ast.expr]:
             if isinstance(one, ast.Call | ast.Attribute):
                 waiting.append((one, True))
             waiting += [(inner, False) for inner in reversed(_made_of(program, one))]
-            values = program.values_of(one)
-            if id(values) not in names:  # else it is the same name again: all that it was assigned is there already
-                names.add(id(values))
-                waiting += [(value, False) for value in reversed(values)]
+            for values in (arguments_for(program, one), program.values_of(one)):
+                if id(values) not in names:  # else it is the same name again: all that it was assigned is there already
+                    names[id(values)] = values
+                    waiting += [(value, False) for value in reversed(values)]
 
 
 def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
@@ -230,7 +230,10 @@ def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
     function = node.func
     if not isinstance(function, ast.Attribute):
         return [*node.args, *_returned(program, function_of(program, function))]
-    found = [function.value, *_returned(program, program.classes.method(function))]
+    returned = [value for own in own_functions(program, node) for value in _returned(program, own)]
+    if program.in_module(function):
+        return [*node.args, *returned]
+    found = [function.value, *returned]
     if function.attr in _MAKES_FRAMES and (other := argument(node, 0, "other")) is not None:
         found.append(other)
     if function.attr == "transform" and node.args:

@@ -68,7 +68,7 @@ def _all(program: Program) -> Iterator[tuple[str, Function]]:
 def _process_of(program: Program, node: ast.expr) -> Iterator[Function]:
     """The method `process` of a writer that gets each row: `foreach(Writer())`."""
     name = name_of(node.func) if isinstance(node, ast.Call) else name_of(node)
-    for kind in program.definitions.get(name, []):
+    for kind in program.defined(name, node):
         yield from (
             one
             for one in kind.body

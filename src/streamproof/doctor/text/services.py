@@ -51,7 +51,7 @@ def libraries_behind(program: Program, node: ast.expr) -> set[str]:
     """The libraries that an expression is made by, as far as the text says it: "redis" of `redis.Redis()`, and of a name for it."""
     found = set[str]()
     for one in program.behind(node):
-        if isinstance(one, ast.Name) and one.id in program.imports:
+        if isinstance(one, ast.Name) and one.id in program.imports_at(one):
             found.add(program.full_name(one).split(".")[0])
     return found
 
@@ -99,10 +99,9 @@ def _is_one(program: Program, call: ast.Call) -> bool:
 @lru_cache(maxsize=16)
 def _leading(program: Program) -> frozenset[Function]:
     """The functions of the file that call a service, and those that call such a function."""
-    functions = [one for named in program.definitions.values() for one in named if not isinstance(one, ast.ClassDef)]
     callers: dict[Function, list[Function]] = {}
     found, waiting = set[Function](), list[Function]()
-    for function in functions:
+    for function in program.functions:
         for call in _calls_below(function):
             for called in own_functions(program, call):
                 callers.setdefault(called, []).append(function)

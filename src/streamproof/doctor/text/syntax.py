@@ -3,6 +3,7 @@
 import ast
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Scope = ast.Module | Function | ast.ClassDef
 
 
@@ -30,3 +31,17 @@ def argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
     """An argument by its place or its name; None where it is not given."""
     named = next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
     return named if named is not None else call.args[place] if place < len(call.args) else None
+
+
+def imports_in(tree: ast.Module) -> dict[str, str]:
+    """What each name that a module imports is in full."""
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {
+                alias.asname or alias.name.split(".")[0]: alias.name if alias.asname else alias.name.split(".")[0]
+                for alias in node.names
+            }
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return found
