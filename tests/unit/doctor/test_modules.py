@@ -120,3 +120,15 @@ def test_names_of_one_file_are_not_those_of_another(tmp_path):
 
 def test_an_import_that_is_no_python_is_left_out(tmp_path):
     assert looked_at(tmp_path, main="from pipeline import build\nbuild()", pipeline="def build(:").is_sound is None
+
+
+@pytest.mark.parametrize(
+    "imports", ["from . import build", "from .. import build", "from .pipeline import build", "import a.b.c, os"]
+)
+def test_an_import_that_leads_nowhere_is_left_out(tmp_path, monkeypatch, imports):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "main.py").write_text(
+        f"{imports}\nspark.readStream.json('/in').writeStream.option('checkpointLocation', '/c').start('/out')\n"
+    )
+
+    assert examine(gather("main.py", Asked())).is_sound is True

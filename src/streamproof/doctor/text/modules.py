@@ -57,8 +57,9 @@ class Modules:
 
     def _module(self, path: Path, dotted: str, level: int) -> ast.Module | None:
         for folder in _folders(path, level):
-            place = folder.joinpath(*dotted.split(".")) if dotted else folder
-            for file in (place.with_suffix(".py"), place / "__init__.py"):
+            *packages, name = dotted.split(".")
+            place = folder.joinpath(*packages)
+            for file in (place / f"{name}.py", place / name / "__init__.py"):
                 if file.is_file():
                     return self._parsed(file)
         return None
