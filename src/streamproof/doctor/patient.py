@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streamproof.doctor.finding import Place
+from streamproof.doctor.text.settings import settings_of
 
 if TYPE_CHECKING:
     from streamproof.checkpoint.inspection import Inspection
@@ -82,5 +83,5 @@ class Patient:
         """The settings of Spark that the configuration or the text of the job gives; those of the command line are not known here."""
         found = dict(self.config.spark) if self.config is not None else {}
         for program in self.programs:
-            found = {**program.settings, **found}
+            found = {**settings_of(program), **found}
         return found

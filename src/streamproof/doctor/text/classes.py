@@ -2,18 +2,30 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from streamproof.doctor.text.syntax import Function, is_static, name_of, parameters_of
+from streamproof.doctor.text.syntax import Definition, Function, is_static, name_of, parameters_of
 
-if TYPE_CHECKING:
-    from streamproof.doctor.text.program import Program
+
+class Names(Protocol):
+    """What the names of a text mean, as a program says it."""
+
+    @property
+    def parents(self) -> Mapping[ast.AST, ast.AST]: ...
+
+    def scope_of(self, node: ast.AST) -> ast.AST: ...
+
+    def assigned(self, name: str, at: ast.AST) -> Sequence[ast.expr]: ...
+
+    def defined(self, name: str, at: ast.AST) -> Sequence[Definition]: ...
+
+    def in_module(self, node: ast.AST) -> Sequence[Definition]: ...
 
 
 class Classes:
-    """The classes of one file, as its text uses them."""
+    """The classes of a program, as its text uses them."""
 
-    def __init__(self, program: "Program") -> None:
+    def __init__(self, program: Names) -> None:
         self.program = program
         self._known: dict[ast.expr, ast.ClassDef | None] = {}
         self._read_classes: dict[ast.ClassDef, Mapping[str, Sequence[ast.expr]]] = {}

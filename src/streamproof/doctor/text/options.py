@@ -2,12 +2,9 @@
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
+from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.syntax import argument, method_of
-
-if TYPE_CHECKING:
-    from streamproof.doctor.text.program import Program
 
 _ONE = ("option", "config", "set")
 """Calls that take a name and a value."""
@@ -16,7 +13,7 @@ _MAPS = "map"
 """The argument of `config` that takes many at once."""
 
 
-def given_options(program: "Program", call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+def given_options(program: Program, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
     """The options of one call, as far as the text names them."""
     if method_of(call) in _ONE:
         name, value = program.constant(argument(call, 0, "key")), argument(call, 1, "value")
@@ -29,12 +26,12 @@ def given_options(program: "Program", call: ast.Call) -> Iterator[tuple[str, ast
             yield keyword.arg, keyword.value
 
 
-def options_of(program: "Program", calls: Iterable[ast.Call]) -> Mapping[str, ast.expr]:
+def options_of(program: Program, calls: Iterable[ast.Call]) -> Mapping[str, ast.expr]:
     """The options of several calls, by name in lower case."""
     return {name.lower(): value for call in calls for name, value in given_options(program, call)}
 
 
-def has_unknown_options(program: "Program", calls: Iterable[ast.Call]) -> bool:
+def has_unknown_options(program: Program, calls: Iterable[ast.Call]) -> bool:
     """Whether one of several calls gives options whose names are not in the text."""
     for call in calls:
         if method_of(call) == "option" and program.constant(argument(call, 0, "key")) is None:
@@ -45,7 +42,7 @@ def has_unknown_options(program: "Program", calls: Iterable[ast.Call]) -> bool:
     return False
 
 
-def _of_dict(program: "Program", node: ast.expr) -> list[tuple[str, ast.expr]] | None:
+def _of_dict(program: Program, node: ast.expr) -> list[tuple[str, ast.expr]] | None:
     """What a dict holds, `{"a": 1}` or `dict(a=1)`; None where the text does not say all of it."""
     for one in [node, *program.values_of(node)]:
         if isinstance(one, ast.Dict):

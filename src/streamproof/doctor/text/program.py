@@ -11,7 +11,6 @@ from streamproof.core.paths import display
 from streamproof.doctor.finding import Place
 from streamproof.doctor.text.classes import Classes
 from streamproof.doctor.text.modules import Imported, Modules, run_on_import
-from streamproof.doctor.text.options import given_options
 from streamproof.doctor.text.syntax import Definition, Function, Scope, imports_in, method_of, name_of, parameters_of
 from streamproof.errors import ConfigurationError
 
@@ -168,25 +167,6 @@ class Program:
                 key=lambda call: (call.func.end_lineno or 0, call.func.end_col_offset or 0),
             )
         )
-
-    @cached_property
-    def settings(self) -> Mapping[str, str]:
-        """The settings of Spark that the text gives: `.config("spark.x", 1)`, `spark.conf.set("spark.x", "1")`, `.master("local")`."""
-        return {name: value for _, name, value in self._set()}
-
-    def place_of_setting(self, name: str) -> Place:
-        """Where a setting of Spark is given."""
-        return next((self.place(call) for call, given, _ in self._set() if given == name), Place(self.path))
-
-    def _set(self) -> Iterator[tuple[ast.Call, str, str]]:
-        for call in self.calls:
-            method = method_of(call)
-            if method in ("config", "set"):
-                for key, given in given_options(self, call):
-                    if key.startswith("spark.") and (value := self.constant(given)) is not None:
-                        yield call, key, value
-            elif method == "master" and call.args and (value := self.constant(call.args[0])) is not None:
-                yield call, "spark.master", value
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The function that a node stands in, or the module."""
