@@ -34,6 +34,7 @@ What a finding means:
 \b
 Exit codes:
   0  no stop and no warn      1  one at least      2  wrong usage or configuration
+  3  unknown: nothing in the file starts or returns a stream
 """
 _HEADS = {
     "stop": ("STOP", "bold red", "events are lost or counted twice, or the job stops"),
@@ -83,8 +84,8 @@ def doctor(
         screen.console().print(json.dumps(found.as_dict(), indent=2))
     else:
         _print(found, screen.console())
-    if not found.is_sound:
-        raise typer.Exit(1)
+    if found.is_sound is not True:
+        raise typer.Exit(3 if found.is_sound is None else 1)
 
 
 def _duration(text: str) -> timedelta:

@@ -36,9 +36,11 @@ class Examination:
     skipped: tuple[Skipped, ...]
 
     @property
-    def is_sound(self) -> bool:
-        """Whether nothing was found that must or should be mended."""
-        return all(finding.severity == Severity.NOTE for finding in self.findings)
+    def is_sound(self) -> bool | None:
+        """Whether nothing was found that must or should be mended; None where the text of the job was not found."""
+        if any(finding.severity != Severity.NOTE for finding in self.findings):
+            return False
+        return None if self.patient.is_unread else True
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, for `--json`."""

@@ -17,7 +17,9 @@ from streamproof.config.sinks import CUSTOM_SINK
 from streamproof.core.paths import display
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
-from streamproof.doctor.text.program import Program, name_of
+from streamproof.doctor.text.flows import has_streams
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import name_of
 from streamproof.errors import StreamproofError
 from streamproof.runtime.checks.rehearsal import Steps, rehearsing
 
@@ -86,6 +88,11 @@ def _of_text(target: str, asked: Asked) -> Patient:
     program = Program.of(Path(file), function)
     programs = [program] if function else _without_entry(program)
     missing = dict.fromkeys((Part.CONFIGURATION, Part.STEPS, Part.FOLDERS, Part.SERVICES), _PLAIN)
+    if not any(has_streams(one) for one in programs):
+        where = display(program.path)
+        missing[Part.TEXT] = (
+            f"nothing in {where} starts or returns a stream; name the file or the function that does, {where}:FUNCTION"
+        )
     patient = Patient(target, programs=programs, outage=asked.outage, missing=missing)
     named = [asked.checkpoint] if asked.checkpoint is not None else [Path(text) for text in _local(program)]
     return _with_checkpoints(patient, named, f"there is none at {', '.join(map(str, named))}" if named else _UNNAMED)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from streamproof.doctor.finding import Place
+from streamproof.doctor.text.settings import settings_of
 
 if TYPE_CHECKING:
     from streamproof.checkpoint.inspection import Inspection
@@ -61,6 +62,11 @@ class Patient:
         return not self.missing.keys() & set(parts)
 
     @property
+    def is_unread(self) -> bool:
+        """Whether the target is a text, and nothing of a job was found in it."""
+        return bool(self.programs) and not self.has(Part.TEXT)
+
+    @property
     def bound(self) -> "JobConfig":
         """The configuration, for who needs it and has said so."""
         assert self.config is not None, "a way that needs the configuration is taken only where there is one"
@@ -77,5 +83,5 @@ class Patient:
         """The settings of Spark that the configuration or the text of the job gives; those of the command line are not known here."""
         found = dict(self.config.spark) if self.config is not None else {}
         for program in self.programs:
-            found = {**program.settings, **found}
+            found = {**settings_of(program), **found}
         return found

@@ -5,6 +5,7 @@ The format: https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from streamproof import __version__
 from streamproof.core.paths import display
@@ -58,4 +59,4 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
 def _uri(path: Path) -> str:
     """Relative to the working directory where it lies below it, as code scanning wants it; else absolute."""
     shown = Path(display(path))
-    return shown.as_uri() if shown.is_absolute() else shown.as_posix()
+    return shown.as_uri() if shown.is_absolute() else quote(shown.as_posix())

@@ -195,3 +195,35 @@ def test_a_job_that_cannot_be_called_is_looked_at_as_far_as_it_goes(streamproof,
 
     assert result.code == 0
     assert "steps of the job: the job could not be called without Spark" in result.out
+
+
+@pytest.mark.parametrize(
+    "text", ["", "import os\n", "from nowhere import build\n\nbuild().awaitTermination()\n", "def job(clicks):\n    return 1\n"]
+)
+def test_a_text_without_a_stream_is_not_called_sound(streamproof, tmp_path, text):
+    (tmp_path / "job.py").write_text(text)
+
+    printed, result = streamproof("doctor", "job.py"), streamproof("doctor", "job.py", "--json")
+
+    assert (printed.code, result.code) == (3, 3)
+    assert "Python text: nothing in job.py starts or returns a stream" in printed.out
+    assert "0 mistakes looked for" in printed.out
+    found = json.loads(result.out)
+    assert found["sound"] is None
+    assert "text" in found["missing"]
+
+
+def test_a_function_that_returns_what_it_is_given_is_a_stream(streamproof, tmp_path):
+    (tmp_path / "job.py").write_text("def job(clicks):\n    return clicks\n")
+
+    assert streamproof("doctor", "job.py:job").code == 0
+
+
+def test_a_finding_in_a_checkpoint_counts_beside_a_text_without_a_stream(streamproof, tmp_path):
+    (tmp_path / "job.py").write_text("import os\n")
+    shutil.copytree(JOIN, tmp_path / "c")
+
+    result = streamproof("doctor", "job.py", "--checkpoint", "c")
+
+    assert result.code == 3
+    assert "state-in-memory" in result.out

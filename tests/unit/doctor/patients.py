@@ -35,6 +35,25 @@ from pyspark.sql import functions as F
 import streamproof as sp
 """
 
+BATCH = """
+def save(rows, batch):
+    {does}
+
+def main(spark):
+    spark.readStream.json("/in").writeStream.foreachBatch(save).option("checkpointLocation", "/c").start()
+"""
+SINK = """
+class Mine(Sink):
+    def publish(self, manifest, section):
+        {does}
+
+@sp.job
+def job(clicks):
+    return sp.Outputs(out=clicks)
+
+Mine
+"""
+
 
 def found(patient: Patient, code: Code) -> list[Finding]:
     """What is found of one mistake."""
@@ -54,6 +73,14 @@ def plain(folder: Path, text: str, entry: str = "", checkpoints: Sequence[Inspec
     file.write_text(IMPORTS + textwrap.dedent(text))
     missing = {part: "not here" for part in Part if part not in (Part.TEXT, *([Part.CHECKPOINT] if checkpoints else []))}
     return Patient("plain.py", programs=[Program.of(file, entry)], checkpoints=checkpoints, missing=missing)
+
+
+def of_batch(folder, does):
+    return plain(folder, BATCH.format(does=does.replace("\n", "\n    ")), "main")
+
+
+def of_sink(folder, does):
+    return plain(folder, SINK.format(does=does.replace("\n", "\n        ")))
 
 
 def ours(

@@ -50,3 +50,14 @@ def test_a_log_without_findings_has_a_run_all_the_same(tmp_path):
     assert run["results"] == []
     assert len(run["tool"]["driver"]["rules"]) <= len(MISTAKES)
     assert Path(tmp_path, "streamproof.toml").is_file()
+
+
+def test_a_path_with_spaces_and_letters_of_other_alphabets_is_a_uri(tmp_path, monkeypatch):
+    folder = tmp_path / "my jöb #1"
+    folder.mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    run = sarif_of(examine(plain(folder, TEXT, "job")))["runs"][0]
+
+    (place,) = run["results"][0]["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "my%20j%C3%B6b%20%231/plain.py"  # RFC 3986, section 2.1

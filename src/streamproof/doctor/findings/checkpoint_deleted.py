@@ -7,21 +7,18 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
-from streamproof.doctor.text.program import name_of
+from streamproof.doctor.text.syntax import name_of
 
 _DELETES = ("rmtree", "delete", "rm", "rmdir", "delete_recursive", "unlink")
 
 
 def _by_text(patient: Patient) -> Iterator[Symptom]:
     for program in patient.programs:
-        kept = [mention.text for mention in mentioned(program) if mention.text]
+        mentions = list(mentioned(program))
+        kept = [mention.text for mention in mentions if mention.text]
         for call in program.calls:
             gone = program.constant(call.args[0]) if name_of(call.func) in _DELETES and call.args else None
-            same = (
-                gone is None
-                and name_of(call.func) in _DELETES
-                and _is_given(call, [mention.given for mention in mentioned(program)])
-            )
+            same = gone is None and name_of(call.func) in _DELETES and _is_given(call, [mention.given for mention in mentions])
             if same or (gone and any(one == gone or one.startswith(f"{gone.rstrip('/')}/") for one in kept)):
                 yield Symptom(
                     Severity.STOP,

@@ -8,7 +8,8 @@ from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.checkpoints import mentioned
 from streamproof.doctor.text.flows import Writer, flows_of
-from streamproof.doctor.text.program import Program, method_of, parameters_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import method_of, parameters_of
 
 _STARTS = ("start", "toTable")
 _FOR_TRYING_OUT = frozenset({"console", "memory", "noop"})

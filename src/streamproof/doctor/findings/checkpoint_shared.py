@@ -1,13 +1,12 @@
 """Two queries on one checkpoint."""
 
-import ast
 from collections.abc import Iterator
 
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
+from streamproof.doctor.text.alternatives import Both, both_run
 from streamproof.doctor.text.checkpoints import Mention, mentioned
-from streamproof.doctor.text.program import Program
 
 
 def _by_text(patient: Patient) -> Iterator[Symptom]:
@@ -17,30 +16,18 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
             if not mention.is_whole or mention.text is None:
                 continue
             first = seen.setdefault(mention.text.rstrip("/"), mention)
-            if first is not mention and not _are_alternatives(program, first.node, mention.node):
+            both = both_run(program, first.node, mention.node) if first is not mention else Both.NEVER
+            if both is not Both.NEVER:
+                is_sure = both is Both.SURELY
                 yield Symptom(
-                    Severity.STOP,
-                    f"Two queries name the checkpoint {mention.text}.",
+                    Severity.STOP if is_sure else Severity.WARN,
+                    f"Two queries name the checkpoint {mention.text}."
+                    if is_sure
+                    else f"Two queries name the checkpoint {mention.text}, and the text does not say whether only one of them is started.",
                     program.place(mention.node),
                     "Each query has a checkpoint of its own.",
-                    f"line {first.node.lineno} names it too",
+                    f"{program.place(first.node)} names it too",
                 )
-
-
-def _are_alternatives(program: Program, one: ast.AST, other: ast.AST) -> bool:
-    """Whether only one of two places is ever run: they stand in two branches of one condition."""
-    ways = [_branches(program, node) for node in (one, other)]
-    return any(first == second and branch != against for first, branch in ways[0] for second, against in ways[1])
-
-
-def _branches(program: Program, node: ast.AST) -> list[tuple[ast.AST, str]]:
-    """The conditions around a place, each with the branch that it stands in."""
-    found: list[tuple[ast.AST, str]] = []
-    while (above := program.parents.get(node)) is not None:
-        if isinstance(above, ast.If):
-            found.append((above, "body" if node in above.body else "orelse"))
-        node = above
-    return found
 
 
 CHECKPOINT_SHARED = Mistake(

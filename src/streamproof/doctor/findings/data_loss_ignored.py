@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.flows import options_of, readers_of
+from streamproof.doctor.text.flows import readers_of
+from streamproof.doctor.text.options import options_of
+from streamproof.doctor.text.settings import place_of_setting, settings_of
 
 _OPTIONS = {"failOnDataLoss": "false", "ignoreMissingFiles": "true", "ignoreCorruptFiles": "true"}
 _SETTINGS = {"spark.sql.files.ignoreMissingFiles": "true", "spark.sql.files.ignoreCorruptFiles": "true"}
@@ -21,9 +23,9 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
                 given = options.get(name.lower())
                 if given is not None and (program.constant(given) or "").lower() == harmful:
                     yield Symptom(Severity.WARN, _WHAT, program.place(given), _REMEDY, f"{name} = {harmful}")
-        for name, value in program.settings.items():
+        for name, value in settings_of(program).items():
             if _SETTINGS.get(name) == value.lower():
-                yield Symptom(Severity.WARN, _WHAT, program.place_of_setting(name), _REMEDY, f"{name} = {value}")
+                yield Symptom(Severity.WARN, _WHAT, place_of_setting(program, name), _REMEDY, f"{name} = {value}")
 
 
 def _by_configuration(patient: Patient) -> Iterator[Symptom]:

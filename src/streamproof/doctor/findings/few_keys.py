@@ -11,8 +11,8 @@ from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.state_sizes import StateSize, sizes_of
 from streamproof.doctor.text.flows import flows_of
-from streamproof.doctor.text.program import name_of
 from streamproof.doctor.text.streams import surely_streams
+from streamproof.doctor.text.syntax import name_of
 
 ENOUGH_ROWS, FEW_PARTITIONS = 1_000, 4
 """With fewer rows, or partitions, an uneven state says nothing."""

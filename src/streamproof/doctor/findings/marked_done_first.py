@@ -7,7 +7,8 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.given import SINK, calls_in, given_functions
-from streamproof.doctor.text.program import Program, method_of, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import method_of, name_of
 
 _WRITES_ROWS = ("save", "saveAsTable", "insertInto", "parquet", "json", "executemany")
 _HIDDEN = "rename"

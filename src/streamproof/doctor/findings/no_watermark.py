@@ -7,7 +7,8 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import Call, calls_behind, flows_of
-from streamproof.doctor.text.program import Program, argument, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import argument, name_of
 
 WINDOWS = ("window", "session_window")
 GROUPING = ("groupBy", "groupby")

@@ -8,8 +8,10 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.text.flows import flows_of
-from streamproof.doctor.text.given import BATCH, SINK, Given, given_functions, methods_in
-from streamproof.doctor.text.program import Function, Program, method_of, parameters_of
+from streamproof.doctor.text.given import BATCH, SINK, Given, calls_in, given_functions, methods_in
+from streamproof.doctor.text.options import has_unknown_options, options_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, argument, method_of
 
 _AT_LEAST_ONCE = {
     "kafka": "Spark's Kafka sink writes at least once: a batch that runs again is in the topic twice.",
@@ -20,6 +22,8 @@ _INSERTS = re.compile(r"\binsert\s+into\b", re.IGNORECASE)
 _ONCE = re.compile(r"\bon\s+conflict\b|\bon\s+duplicate\b|\binsert\s+(?:or\s+)?ignore\b|\bmerge\b|\bnot\s+exists\b", re.IGNORECASE)
 _ADDS = re.compile(r"\b(\w+)\s*=\s*(?:\w+\s*\.\s*)?\1\s*\+", re.IGNORECASE)
 _TRANSACTION = "txnappid"
+_MODES = {"mode": 0, "save": 2, "saveAsTable": 2, "parquet": 1, "json": 1, "csv": 1, "orc": 1, "jdbc": 2}
+"""By the call the place of the argument that says whether it appends."""
 _BY_BATCH = 'Overwrite a folder of the batch (mode("overwrite"), f"{path}/batch={batch}"), merge by a key, or with Delta the options txnAppId and txnVersion.'
 
 
@@ -50,7 +54,7 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
     for program in patient.programs:
         for given in given_functions(program):
             if given.kind == BATCH:
-                yield from _of_batch(program, given.function)
+                yield from _of_batch(program, given)
             elif given.kind == SINK:
                 yield from _of_sink(program, given)
         for flow in flows_of(program):
@@ -71,19 +75,23 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
                 )
 
 
-def _of_batch(program: Program, function: Function) -> Iterator[Symptom]:
-    if _asks_for_batch(function):
+def _of_batch(program: Program, given: Given) -> Iterator[Symptom]:
+    function = given.function
+    if _asks_for_batch(function, given.parameters(program)[1:2]):
         return
-    once = any(
-        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.lower() == _TRANSACTION
-        for node in ast.walk(function)
-    )
-    for call in methods_in(function, "mode", "insertInto"):
-        mode = program.constant(call.args[0]) if call.args else None
-        if not once and (method_of(call) == "insertInto" or mode == "append"):
-            what = "foreachBatch appends: a batch that runs again after a crash is there twice."
+    calls = list(calls_in(function))
+    said = {node.value.lower() for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    once = _TRANSACTION in said or _TRANSACTION in options_of(program, calls)
+    for call in calls if not once else ():
+        if _appends(program, call):
+            is_unsure = has_unknown_options(program, calls)
+            what = "foreachBatch appends: a batch that runs again after a crash is there twice"
             yield Symptom(
-                Severity.STOP, what, program.place(call), _BY_BATCH, program.said(call).rpartition(".")[2] or program.said(call)
+                Severity.WARN if is_unsure else Severity.STOP,
+                f"{what}, unless the options that it is given name a transaction." if is_unsure else f"{what}.",
+                program.place(call),
+                _BY_BATCH,
+                program.said(call).rpartition(".")[2] or program.said(call),
             )
     for node in ast.walk(function):
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
@@ -105,10 +113,36 @@ def _of_batch(program: Program, function: Function) -> Iterator[Symptom]:
             )
 
 
-def _asks_for_batch(function: Function) -> bool:
+def _appends(program: Program, call: ast.Call) -> bool:
+    """Whether a call writes rows beside those that are there."""
+    name = method_of(call)
+    if name == "insertInto":
+        overwrites = argument(call, 1, "overwrite")
+        return not _modes(call) if overwrites is None else program.constant(overwrites) == "false"
+    if name == "append":
+        return not call.args and "writeTo" in map(method_of, _before(call))
+    mode = argument(call, _MODES[name], "saveMode" if name == "mode" else "mode") if name in _MODES else None
+    return program.constant(mode) == "append"
+
+
+def _modes(call: ast.Call) -> list[ast.Call]:
+    """What says the mode before a call, which is judged by itself."""
+    return [one for one in _before(call) if method_of(one) == "mode"]
+
+
+def _before(call: ast.Call) -> Iterator[ast.Call]:
+    """The calls in front of one, in one chain."""
+    node = call.func
+    while isinstance(node, ast.Attribute | ast.Call):
+        if isinstance(node, ast.Call):
+            yield node
+        node = node.value if isinstance(node, ast.Attribute) else node.func
+
+
+def _asks_for_batch(function: Function, number: list[str]) -> bool:
     """Whether the number of the batch decides something there: such a function can know what it has written."""
-    number = parameters_of(function)[1:2]
-    tests = [node.test for node in ast.walk(function) if isinstance(node, ast.If)]
+    tests = [node.test for node in ast.walk(function) if isinstance(node, ast.If | ast.IfExp | ast.While)]
+    tests += [node.subject for node in ast.walk(function) if isinstance(node, ast.Match)]
     return any(isinstance(one, ast.Name) and one.id in number for test in tests for one in ast.walk(test))
 
 

@@ -1,17 +1,13 @@
 """A partial read: a batch is cut before it is written."""
 
-import ast
 from collections.abc import Iterator
 
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.given import BATCH, SINK, given_functions, methods_in
-from streamproof.doctor.text.program import Program
-
-_CUTS = ("limit", "head", "take", "tail")
-_ONE = "1"
-"""Whether there is a row at all is asked so."""
+from streamproof.doctor.text.given import BATCH, SINK, given_functions
+from streamproof.doctor.text.parts import Use, all_go_on, cuts_in, use_of
+from streamproof.doctor.text.syntax import argument
 
 
 def _by_text(patient: Patient) -> Iterator[Symptom]:
@@ -19,24 +15,22 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
         for given in given_functions(program):
             if given.kind not in (BATCH, SINK):
                 continue
-            for call in methods_in(given.function, *_CUTS):
-                most = program.constant(call.args[0]) if call.args else None
-                if most != _ONE and call.args and not _is_shown(program, call):
-                    yield Symptom(
-                        Severity.STOP,
-                        f"Of a batch only the first {most or ''} rows are read; the others are committed all the same, and gone.".replace(
-                            "  ", " "
-                        ),
-                        program.place(call),
-                        "Write all rows. To have smaller batches, limit what one reads: files_per_batch, maxFilesPerTrigger, maxOffsetsPerTrigger.",
-                        program.said(call),
-                    )
-
-
-def _is_shown(program: Program, call: ast.Call) -> bool:
-    """Whether the rows are only printed."""
-    above = program.parents.get(call)
-    return isinstance(above, ast.Attribute) and above.attr == "show"
+            rows = given.parameters(program)[:1] if given.kind == BATCH else []
+            for call in cuts_in(program, given.function):
+                use, all_written = use_of(program, call), all_go_on(program, given.function, "".join(rows))
+                if use is Use.LOOKED_AT or (all_written and use is not Use.WRITTEN):
+                    continue
+                most = program.constant(argument(call, 0, "num") or argument(call, 0, "n"))
+                first = f"the first {most} rows" if most is not None else "the first rows"
+                yield Symptom(
+                    Severity.WARN if all_written else Severity.STOP,
+                    f"Of a batch only {first} go to one output, and all of them to another; the others are committed all the same."
+                    if all_written
+                    else f"Of a batch only {first} are read; the others are committed all the same, and gone.",
+                    program.place(call),
+                    "Write all rows. To have smaller batches, limit what one reads: files_per_batch, maxFilesPerTrigger, maxOffsetsPerTrigger.",
+                    program.said(call),
+                )
 
 
 PARTIAL_READ = Mistake(

@@ -8,6 +8,7 @@ from streamproof.doctor.finding import Code, Place, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.state_sizes import sizes_of
+from streamproof.doctor.text.settings import place_of_setting
 
 MOST_ROWS, MOST_BYTES = 5_000_000, 2_000_000_000
 """More in one partition is read for minutes when its task begins on another machine."""
@@ -29,7 +30,7 @@ def cores_of(patient: Patient) -> int | None:
 def _place(patient: Patient) -> Place:
     if patient.config is not None:
         return patient.key("spark", SETTING)
-    return patient.programs[0].place_of_setting(SETTING)
+    return place_of_setting(patient.programs[0], SETTING)
 
 
 def _by_settings(patient: Patient) -> Iterator[Symptom]:

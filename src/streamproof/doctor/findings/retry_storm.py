@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.program import name_of
 from streamproof.doctor.text.services import calls_to_services
+from streamproof.doctor.text.syntax import name_of
 
 _PAUSES = ("sleep", "wait")
 

@@ -8,6 +8,7 @@ from streamproof.core.durations import format_duration
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
+from streamproof.doctor.text.settings import place_of_setting
 
 SETTING = "spark.sql.streaming.minBatchesToRetain"
 FEWEST = 10
@@ -17,7 +18,7 @@ FEWEST = 10
 def _by_settings(patient: Patient) -> Iterator[Symptom]:
     said = patient.settings.get(SETTING, "")
     if said.isdigit() and int(said) < FEWEST:
-        where = patient.key("spark", SETTING) if patient.config is not None else patient.programs[0].place_of_setting(SETTING)
+        where = patient.key("spark", SETTING) if patient.config is not None else place_of_setting(patient.programs[0], SETTING)
         yield Symptom(
             Severity.WARN,
             f"The checkpoint keeps {said} batches: a damage that is noticed later leaves no batch to go back to.",

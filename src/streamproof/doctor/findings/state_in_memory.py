@@ -8,8 +8,10 @@ from streamproof.doctor.findings.unbounded_state import STATEFUL
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
 from streamproof.doctor.state_sizes import sizes_of
-from streamproof.doctor.text.flows import flows_of
+from streamproof.doctor.text.flows import Call, flows_of
+from streamproof.doctor.text.program import Program
 from streamproof.doctor.text.streams import surely_streams
+from streamproof.doctor.text.syntax import argument
 
 _IN_MEMORY = "HDFSBackedStateStoreProvider"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -50,7 +52,7 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
         return
     for program in patient.programs:
         for flow in flows_of(program):
-            keeps = [call for call in flow.of(*STATEFUL) if surely_streams(program, call.on)]
+            keeps = [call for call in flow.of(*STATEFUL) if _keeps_state(program, call)]
             if keeps:
                 yield Symptom(
                     Severity.NOTE,
@@ -60,6 +62,12 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
                     f"{keeps[0].name}() keeps state, and the text sets no {STORES}",
                 )
                 return
+
+
+def _keeps_state(program: Program, call: Call) -> bool:
+    """Whether a call keeps state: it is of a stream, and a join is with another one."""
+    other = argument(call.node, 0, "other") if call.name == "join" else None
+    return surely_streams(program, call.on) and (call.name != "join" or (other is not None and surely_streams(program, other)))
 
 
 STATE_IN_MEMORY = Mistake(

@@ -7,67 +7,54 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.given import BATCH, SINK, Given, given_functions, methods_in
-from streamproof.doctor.text.program import Function, Program, name_of, parameters_of
+from streamproof.doctor.text.changes import Made, changes_in
+from streamproof.doctor.text.given import BATCH, SINK, Given, given_functions, methods_in, with_own
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.services import METRICS, STORES, libraries_behind
+from streamproof.doctor.text.syntax import Function, name_of
 
 _ADDS = re.compile(r"h?z?incr(?:by)?(?:float)?|inc(?:rement)?")
-_GROWS = ("append", "add", "extend", "update", "setdefault", "insert")
+_ONLY_IN_STORES = re.compile(r"[hz]incr.*|incrby.*")
+"""Verbs that a counter of a metrics library does not have."""
 _REMEDY = (
     "Let Spark keep it: groupBy, deduplicate or keyed state of the stream, which is in the checkpoint together with the offsets."
+)
+_KEPT = "foreachBatch keeps {} from batch to batch in the driver's memory: a crash takes it, and a batch that runs again adds to it twice."
+_PERHAPS_KEPT = (
+    "foreachBatch changes {}, which outlives the batch, and the text does not say what it is. "
+    "If it adds up what came, a crash takes it, or a batch that runs again adds to it twice."
 )
 
 
 def _by_text(patient: Patient) -> Iterator[Symptom]:
     for program in patient.programs:
+        seen = set[tuple[bool, Function]]()
         for given in given_functions(program):
-            if given.kind == BATCH:
-                yield from _in_memory(program, given.function)
             if given.kind == SINK:
                 yield from _in_files(program, given)
-            yield from _in_a_store(program, given.function)
+            for function in with_own(program, given.function):
+                if (given.kind == BATCH, function) in seen:
+                    continue
+                seen.add((given.kind == BATCH, function))
+                if given.kind == BATCH:
+                    yield from _in_memory(program, function)
+                yield from _in_a_store(program, function)
 
 
 def _in_memory(program: Program, function: Function) -> Iterator[Symptom]:
     seen = set[str]()
-    for node, name in _changes(function):
-        if name not in seen and name not in _own_names(function):
-            seen.add(name)
-            yield Symptom(
-                Severity.STOP,
-                f"foreachBatch keeps {name} from batch to batch in the driver's memory: a crash takes it, and a batch that runs again adds to it twice.",
-                program.place(node),
-                _REMEDY,
-                program.said(node),
-            )
-
-
-def _changes(function: Function) -> Iterator[tuple[ast.AST, str]]:
-    """What is changed in a function, and the name that it is changed by."""
-    for node in ast.walk(function):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
-        for target in targets:
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                yield node, target.value.id
-            elif isinstance(target, ast.Name) and isinstance(node, ast.AugAssign) and target.id in _declared(function):
-                yield node, target.id
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _GROWS
-            and isinstance(node.func.value, ast.Name)
-        ):
-            yield node, node.func.value.id
-
-
-def _declared(function: Function) -> set[str]:
-    """The names of other scopes that a function says it assigns."""
-    return {name for node in ast.walk(function) if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names}
-
-
-def _own_names(function: Function) -> set[str]:
-    """The names that are a function's own: they begin anew with each batch."""
-    bound = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return ({*parameters_of(function)} | bound) - _declared(function)
+    for change in changes_in(program, function):
+        if change.name in seen or change.made is Made.ELSEWHERE:
+            continue
+        seen.add(change.name)
+        is_sure = change.made is Made.MEMORY
+        yield Symptom(
+            Severity.STOP if is_sure else Severity.WARN,
+            (_KEPT if is_sure else _PERHAPS_KEPT).format(change.name),
+            program.place(change.node),
+            _REMEDY,
+            program.said(change.node),
+        )
 
 
 def _in_files(program: Program, given: Given) -> Iterator[Symptom]:
@@ -86,10 +73,16 @@ def _in_files(program: Program, given: Given) -> Iterator[Symptom]:
 
 def _in_a_store(program: Program, function: Function) -> Iterator[Symptom]:
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _ADDS.fullmatch(node.func.attr):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not _ADDS.fullmatch(node.func.attr):
+            continue
+        libraries = libraries_behind(program, node.func.value)
+        is_sure = bool(libraries & STORES) or _ONLY_IN_STORES.fullmatch(node.func.attr) is not None
+        if is_sure or not libraries & METRICS:
             yield Symptom(
-                Severity.STOP,
-                "A function of the stream adds to what a store holds: a task or a batch that runs again adds once more.",
+                Severity.STOP if is_sure else Severity.WARN,
+                "A function of the stream adds to what a store holds: a task or a batch that runs again adds once more."
+                if is_sure
+                else "A function of the stream adds to a number. If a store holds it, a task or a batch that runs again adds once more; a metric may.",
                 program.place(node),
                 f"{_REMEDY} Write to the store what the sum is.",
                 program.said(node),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.flows import flows_of, function_of
-from streamproof.doctor.text.program import argument, method_of
+from streamproof.doctor.text.flows import flows_of
+from streamproof.doctor.text.functions import function_of
+from streamproof.doctor.text.syntax import argument, method_of
 
 _SETS, _ASKS = "setTimeoutTimestamp", "getCurrentWatermarkMs"
 

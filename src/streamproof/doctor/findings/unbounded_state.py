@@ -8,9 +8,10 @@ from streamproof.doctor.finding import Code, Place, Severity, Symptom
 from streamproof.doctor.findings.no_watermark import GROUPING, WINDOWS, is_by_window, watermarks
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.flows import Call, Flow, flows_of, function_of
-from streamproof.doctor.text.program import argument, method_of, name_of
+from streamproof.doctor.text.flows import Call, Flow, flows_of
+from streamproof.doctor.text.functions import function_of
 from streamproof.doctor.text.streams import surely_streams
+from streamproof.doctor.text.syntax import argument, method_of, name_of
 
 _ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _ORDER_IN_SQL = re.compile(r"<|>|\bbetween\b", re.IGNORECASE)
@@ -61,7 +62,8 @@ def _deduplication(flow: Flow, call: Call) -> Iterator[Symptom]:
         return
     marks = watermarks(program, call)
     times = {text for one in marks if (text := program.constant(argument(one.node, 0, "eventTime"))) is not None}
-    keys = {text for given in call.node.args for one in _elements(given) if (text := program.constant(one)) is not None}
+    subset = argument(call.node, 0, "subset")
+    keys = {text for one in _elements(subset) if (text := program.constant(one)) is not None} if subset is not None else set()
     if marks and (not keys or not times or times & keys):
         return
     why = "there is no watermark" if not marks else f"{', '.join(sorted(times))} is not among its columns"
@@ -70,7 +72,7 @@ def _deduplication(flow: Flow, call: Call) -> Iterator[Symptom]:
         f"{call.name}() remembers every row that it has ever seen, since {why}.",
         program.place(call.node),
         _BY_TIME,
-        f"{call.name}({', '.join(map(program.said, call.node.args))})",
+        f"{call.name}({program.said(subset) if subset is not None else ''})",
     )
 
 
@@ -140,9 +142,7 @@ def _processor(flow: Flow, call: Call) -> Iterator[Symptom]:
     program = flow.program
     given = argument(call.node, 0, "statefulProcessor")
     kind = given.func if isinstance(given, ast.Call) else given
-    classes = (
-        [one for one in program.definitions.get(name_of(kind), []) if isinstance(one, ast.ClassDef)] if kind is not None else []
-    )
+    classes = [one for one in program.defined(name_of(kind), kind) if isinstance(one, ast.ClassDef)] if kind is not None else []
     for found in classes:
         inside = [node for node in ast.walk(found) if isinstance(node, ast.Call)]
         if any(method_of(one) in _FREES for one in inside):

@@ -8,7 +8,8 @@ from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.findings.no_watermark import WINDOWS
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.program import Program, argument, method_of, name_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import argument, method_of, name_of
 
 _CLOCKS = ("current_timestamp", "now", "current_date", "localtimestamp", "unix_timestamp")
 _IN_SQL = re.compile(r"\b(?:current_timestamp|current_date|localtimestamp)\b|\bnow\s*\(\s*\)", re.IGNORECASE)
@@ -25,17 +26,16 @@ def _by_text(patient: Patient) -> Iterator[Symptom]:
         used = times | _used_as_time(program)
         for call in program.calls:
             name = method_of(call)
-            if name in _CHOOSES and any(_is_clock(program, given) for given in call.args):
+            chosen, column, value = argument(call, 0, "condition"), argument(call, 0, "colName"), argument(call, 1, "col")
+            if name in _CHOOSES and chosen is not None and _is_clock(program, chosen):
                 what = "The wall clock decides which rows go on: a batch that runs again decides otherwise."
-                yield Symptom(
-                    Severity.WARN, what, program.place(call), _REMEDY, f"{name}({', '.join(map(program.said, call.args))})"
-                )
-            elif name in _STAMPS and len(call.args) == 2 and _is_clock(program, call.args[1]):
-                column = program.constant(call.args[0])
-                if column in used:
-                    what = f"{column} is when a row is processed, and the event time goes by it: a row counts for another window each time."
+                yield Symptom(Severity.WARN, what, program.place(call), _REMEDY, f"{name}({program.said(chosen)})")
+            elif name in _STAMPS and column is not None and value is not None and _is_clock(program, value):
+                stamped = program.constant(column)
+                if stamped in used:
+                    what = f"{stamped} is when a row is processed, and the event time goes by it: a row counts for another window each time."
                     yield Symptom(
-                        Severity.WARN, what, program.place(call), _REMEDY, f"{name}({', '.join(map(program.said, call.args))})"
+                        Severity.WARN, what, program.place(call), _REMEDY, f"{name}({program.said(column)}, {program.said(value)})"
                     )
 
 

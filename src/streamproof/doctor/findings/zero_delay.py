@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from streamproof.doctor.finding import Code, Severity, Symptom
 from streamproof.doctor.mistake import Mistake, Way
 from streamproof.doctor.patient import Part, Patient
-from streamproof.doctor.text.program import argument, method_of
+from streamproof.doctor.text.syntax import argument, method_of
 
 _ZERO = re.compile(r"\s*(?:interval\s+)?(?:0+(?:\.0+)?\s*[a-z]+\s*)+", re.IGNORECASE)
 

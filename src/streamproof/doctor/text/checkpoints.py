@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streamproof.doctor.text.program import HOLE, Program, method_of
+from streamproof.doctor.text.options import given_options
+from streamproof.doctor.text.program import HOLE, Program
 
 LOCATION = "checkpointlocation"
 SETTING = "spark.sql.streaming.checkpointlocation"
@@ -39,18 +40,4 @@ def mentioned(program: Program) -> Iterator[Mention]:
 
 
 def _given(program: Program, call: ast.Call) -> Iterator[ast.expr]:
-    if method_of(call) in ("option", "set", "config") and len(call.args) == 2:
-        name = program.constant(call.args[0])
-        if name is not None and name.lower() in (LOCATION, SETTING):
-            yield call.args[1]
-    for keyword in call.keywords:
-        if keyword.arg is not None and keyword.arg.lower() == LOCATION:
-            yield keyword.value
-    for inner in [keyword.value for keyword in call.keywords if keyword.arg is None]:
-        for one in [inner, *(program.assigned(inner.id, inner) if isinstance(inner, ast.Name) else [])]:
-            if isinstance(one, ast.Dict):
-                yield from (
-                    value
-                    for key, value in zip(one.keys, one.values, strict=True)
-                    if key is not None and (program.constant(key) or "").lower() == LOCATION
-                )
+    return (value for name, value in given_options(program, call) if name.lower() in (LOCATION, SETTING))

@@ -1,15 +1,17 @@
 """The streams of a program: from each writer, and from what the job's function returns, back along the calls that made it."""
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from streamproof.doctor.text.program import Function, Program, argument, method_of, name_of
+from streamproof.doctor.text.functions import arguments_for, function_of, own_functions
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, argument, method_of, name_of
 
 _STARTING = ("start", "toTable")
+_SHOWS_A_STREAM = ("readStream", "writeStream", "withWatermark", "foreachBatch")
 _MAKES_FRAMES = ("join", "union", "unionByName", "unionAll", "crossJoin")
-_DEEP = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +38,20 @@ class Writer:
     @property
     def format(self) -> str:
         """What it writes, as Spark names it; "" where the text does not say."""
-        call = self.called("format")
-        return (self.program.constant(call.args[0]) or "" if call is not None and call.args else "").lower()
+        return self._said("format", 0, "source", "").lower()
 
     @property
     def mode(self) -> str:
-        call = self.called("outputMode")
-        return (self.program.constant(call.args[0]) or "" if call is not None and call.args else "append").lower()
+        return self._said("outputMode", 0, "outputMode", "append").lower()
+
+    def _said(self, name: str, place: int, keyword: str, default: str) -> str:
+        """What a method is called with, or the call that starts the query; "" where the text does not say."""
+        call = self.called(name)
+        given = argument(call, place, keyword) if call is not None else None
+        for start in _STARTING if call is None else ():
+            call = self.called(start)
+            given = given or (argument(call, 99, name) if call is not None else None)
+        return default if given is None else self.program.constant(given) or ""
 
     @property
     def interval(self) -> ast.expr | None:
@@ -54,7 +63,8 @@ class Writer:
     def each_batch(self) -> "Function | None":
         """The function that is given each batch, where it is in the file."""
         call = self.called("foreachBatch")
-        return function_of(self.program, call.args[0]) if call is not None and call.args else None
+        given = argument(call, 0, "func") if call is not None else None
+        return function_of(self.program, given) if given is not None else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,25 +116,36 @@ def flows_of(program: Program) -> list[Flow]:
     return found
 
 
+def has_streams(program: Program) -> bool:
+    """Whether there is anything to look at: a reader, a writer, a watermark, or a function that returns a DataFrame."""
+    return (
+        any(isinstance(node, ast.Attribute) and node.attr in _SHOWS_A_STREAM for node in program.reached)
+        or bool(flows_of(program))
+        or any(_hands_back(program, function) for function in program.definitions.get(program.entry, []))
+    )
+
+
+def _hands_back(program: Program, function: ast.AST) -> bool:
+    """Whether a function returns what it is given, as it is."""
+    return isinstance(function, ast.FunctionDef) and any(
+        isinstance(value, ast.Name) and value.id in _names(function)
+        for returned in _returned(program, function)
+        for value in _several(returned)
+    )
+
+
 def calls_behind(program: Program, node: ast.expr) -> Iterator[Call]:
     """The calls that have made a DataFrame, the first one first."""
-    yield from _behind(program, node, set(), _DEEP)
+    for one in _nodes_behind(program, node):
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
+            yield Call(one.func.attr, one, one.func.value)
 
 
 def is_stream(program: Program, node: ast.expr) -> bool:
     """Whether an expression is surely a stream: it comes from `readStream`, or has a watermark."""
     return any(call.name == "withWatermark" for call in calls_behind(program, node)) or any(
-        isinstance(one, ast.Attribute) and one.attr == "readStream" for one in _nodes_behind(program, node, set(), _DEEP)
+        isinstance(one, ast.Attribute) and one.attr == "readStream" for one in _nodes_behind(program, node)
     )
-
-
-def function_of(program: Program, node: ast.expr) -> "Function | None":
-    """The function that an expression names or is."""
-    if isinstance(node, ast.Lambda):
-        return node
-    found = [one for one in program.definitions.get(name_of(node), []) if not isinstance(one, ast.ClassDef)]
-    near = program.scope_of(node)
-    return next((one for one in found if program.scope_of(one) is near), found[0] if found else None)
 
 
 def readers_of(program: Program) -> Iterator[tuple[ast.Attribute, tuple[ast.Call, ...]]]:
@@ -134,99 +155,103 @@ def readers_of(program: Program) -> Iterator[tuple[ast.Attribute, tuple[ast.Call
             yield node, tuple(_chain(program, node))
 
 
-def options_of(program: Program, calls: tuple[ast.Call, ...]) -> Mapping[str, ast.expr]:
-    """The options of a reader or a writer, by name in lower case."""
-    found: dict[str, ast.expr] = {}
-    for call in calls:
-        if method_of(call) == "option" and len(call.args) == 2:
-            name = program.constant(call.args[0])
-            if name is not None:
-                found[name.lower()] = call.args[1]
-        else:
-            found |= {keyword.arg.lower(): keyword.value for keyword in call.keywords if keyword.arg is not None}
-            for given in [keyword.value for keyword in call.keywords if keyword.arg is None]:
-                found |= _of_dict(program, given)
-    return found
-
-
-def _of_dict(program: Program, node: ast.expr) -> dict[str, ast.expr]:
-    for one in [node, *(program.assigned(node.id, node) if isinstance(node, ast.Name) else [])]:
-        if isinstance(one, ast.Dict):
-            pairs = [(program.constant(key), value) for key, value in zip(one.keys, one.values, strict=True)]
-            return {key.lower(): value for key, value in pairs if key is not None}
-    return {}
-
-
 def _writer(program: Program, node: ast.Attribute) -> Writer:
     return Writer(node, tuple(_chain(program, node)), program)
 
 
 def _chain(program: Program, node: ast.expr) -> Iterator[ast.Call]:
-    """The calls on an expression, on what it is assigned to as well."""
-    top: ast.AST = node
-    while True:
-        above = program.parents.get(top)
-        if isinstance(above, ast.Attribute):
+    """The calls on an expression, on what it is assigned to as well; each once."""
+    waiting, seen = [node], set[ast.AST]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        top: ast.AST = one
+        while True:
+            above = program.parents.get(top)
+            if isinstance(above, ast.Call) and above.func is top:
+                yield above
+            elif not isinstance(above, ast.Attribute):
+                break
             top = above
-        elif isinstance(above, ast.Call) and above.func is top:
-            yield above
-            top = above
-            if method_of(above) in _STARTING:
-                return
-        else:
-            break
-    above = program.parents.get(top)
-    if isinstance(above, ast.Assign) and isinstance(above.targets[0], ast.Name):
-        name, scope = above.targets[0].id, program.scope_of(above)
-        for use in ast.walk(scope):
-            if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > above.lineno:
-                yield from _chain(program, use)
+            if method_of(top) in _STARTING:
+                above = None  # a query is no writer any more
+                break
+        if isinstance(above, ast.Assign):
+            waiting += reversed(_uses_of(program, above))
 
 
-def _behind(program: Program, node: ast.expr, seen: set[ast.AST], deep: int) -> Iterator[Call]:
-    for one in _nodes_behind(program, node, seen, deep):
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute):
-            yield Call(one.func.attr, one, one.func.value)
+def _uses_of(program: Program, assignment: ast.Assign) -> list[ast.expr]:
+    """Where what was assigned to a name is used below in the same function; what was assigned to `self.x`, in its class."""
+    target = assignment.targets[0]
+    if isinstance(target, ast.Attribute):
+        kind = program.classes.class_of(target.value)
+        return [
+            use
+            for use in (ast.walk(kind) if kind is not None else ())
+            if isinstance(use, ast.Attribute) and isinstance(use.ctx, ast.Load) and ast.unparse(use) == ast.unparse(target)
+        ]
+    name = name_of(target)
+    return [
+        use
+        for use in ast.walk(program.scope_of(assignment))
+        if isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > assignment.lineno
+    ]
 
 
-def _nodes_behind(program: Program, node: ast.expr, seen: set[ast.AST], deep: int) -> Iterator[ast.expr]:
-    """The calls and attributes that an expression was made by, what they are called on first."""
-    if node in seen or not deep:
-        return
-    seen.add(node)
-    if isinstance(node, ast.Call):
-        function = node.func
-        if isinstance(function, ast.Attribute):
-            yield from _nodes_behind(program, function.value, seen, deep)
-            if function.attr in _MAKES_FRAMES and node.args:
-                yield from _nodes_behind(program, node.args[0], seen, deep - 1)
-            if function.attr == "transform" and node.args:
-                yield from _returned(program, function_of(program, node.args[0]), seen, deep)
-        else:
-            for given in node.args:
-                yield from _nodes_behind(program, given, seen, deep - 1)
-            yield from _returned(program, function_of(program, function), seen, deep)
-        yield node
-    elif isinstance(node, ast.Attribute):
-        yield from _nodes_behind(program, node.value, seen, deep)
-        yield node
-    elif isinstance(node, ast.Name):
-        for value in program.assigned(node.id, node):
-            yield from _nodes_behind(program, value, seen, deep - 1)
-    elif isinstance(node, ast.IfExp):
-        for value in (node.body, node.orelse):
-            yield from _nodes_behind(program, value, seen, deep - 1)
+def _nodes_behind(program: Program, node: ast.expr) -> Iterator[ast.expr]:
+    """The calls and attributes that an expression was made by, what they are called on first; each once."""
+    seen, names = set[ast.expr](), dict[int, Sequence[ast.expr]]()
+    waiting: list[tuple[ast.expr, bool]] = [(node, False)]
+    while waiting:
+        one, is_done = waiting.pop()
+        if is_done:
+            yield one
+        elif one not in seen:
+            seen.add(one)
+            if isinstance(one, ast.Call | ast.Attribute):
+                waiting.append((one, True))
+            waiting += [(inner, False) for inner in reversed(_made_of(program, one))]
+            for values in (arguments_for(program, one), program.values_of(one)):
+                if id(values) not in names:  # else it is the same name again: all that it was assigned is there already
+                    names[id(values)] = values
+                    waiting += [(value, False) for value in reversed(values)]
 
 
-def _returned(program: Program, function: "Function | None", seen: set[ast.AST], deep: int) -> Iterator[ast.expr]:
+def _made_of(program: Program, node: ast.expr) -> Sequence[ast.expr]:
+    """The expressions that the rows of an expression come from at once, but those of its name."""
+    if isinstance(node, ast.Attribute):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if not isinstance(node, ast.Call):
+        return []
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return [*node.args, *_returned(program, function_of(program, function))]
+    returned = [value for own in own_functions(program, node) for value in _returned(program, own)]
+    if program.in_module(function):
+        return [*node.args, *returned]
+    found = [function.value, *returned]
+    if function.attr in _MAKES_FRAMES and (other := argument(node, 0, "other")) is not None:
+        found.append(other)
+    if function.attr == "transform" and node.args:
+        found += _returned(program, function_of(program, node.args[0]))
+    return found
+
+
+def _returned(program: Program, function: "Function | None") -> list[ast.expr]:
+    """What a function of the file returns."""
     if function is None:
-        return
+        return []
     if isinstance(function, ast.Lambda):
-        yield from _nodes_behind(program, function.body, seen, deep - 1)
-        return
-    for node in ast.walk(function):
-        if isinstance(node, ast.Return) and node.value is not None and program.scope_of(node) is function:
-            yield from _nodes_behind(program, node.value, seen, deep - 1)
+        return [function.body]
+    return [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None and program.scope_of(node) is function
+    ]
 
 
 def _several(node: ast.expr) -> list[ast.expr]:

@@ -4,8 +4,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from streamproof.doctor.text.flows import function_of
-from streamproof.doctor.text.program import Function, Program, argument, method_of, name_of
+from streamproof.doctor.text.functions import function_of, own_functions
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, argument, is_static, method_of, name_of, parameters_of
 
 ROW, ROWS, BATCH, SINK = "row", "rows", "batch", "sink"
 """What such a function gets: a row; batches of rows, one after another; a DataFrame; staged rows, of a sink class of ours."""
@@ -28,6 +29,11 @@ class Given:
 
     kind: str
     function: Function
+
+    def parameters(self, program: Program) -> list[str]:
+        """What it is called with, without the object of a method."""
+        is_method = isinstance(program.parents.get(self.function), ast.ClassDef) and not is_static(self.function)
+        return parameters_of(self.function)[1 if is_method else 0 :]
 
 
 def given_functions(program: Program) -> Iterator[Given]:
@@ -62,12 +68,27 @@ def _all(program: Program) -> Iterator[tuple[str, Function]]:
 def _process_of(program: Program, node: ast.expr) -> Iterator[Function]:
     """The method `process` of a writer that gets each row: `foreach(Writer())`."""
     name = name_of(node.func) if isinstance(node, ast.Call) else name_of(node)
-    for kind in program.definitions.get(name, []):
+    for kind in program.defined(name, node):
         yield from (
             one
             for one in kind.body
             if isinstance(one, ast.FunctionDef) and one.name == "process" and isinstance(kind, ast.ClassDef)
         )
+
+
+def with_own(program: Program, function: Function) -> Iterator[Function]:
+    """A function, and those of the file that it calls, each once; a function inside of another is a part of that one."""
+    waiting, seen = [function], set[ast.AST]()
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        inside = set(ast.walk(one))
+        seen |= inside
+        yield one
+        for node in inside:
+            if isinstance(node, ast.Call):
+                waiting += own_functions(program, node)
 
 
 def calls_in(function: Function) -> Iterator[ast.Call]:

@@ -2,8 +2,11 @@
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
-from streamproof.doctor.text.program import Function, Program, name_of
+from streamproof.doctor.text.functions import own_functions
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import Function, name_of
 
 LIBRARIES = frozenset(
     {
@@ -29,16 +32,28 @@ LIBRARIES = frozenset(
         "urllib",
     }
 )
+STORES = LIBRARIES | {"aiocache", "aioredis", "diskcache", "happybase", "memcache", "pymemcache", "valkey"}
+METRICS = frozenset({"aws_embedded_metrics", "datadog", "ddtrace", "opentelemetry", "prometheus_client", "statsd"})
+"""Libraries whose numbers are for watching the job: what a batch that runs again adds to them is no result."""
 _TOGETHER = "pipeline"
 """What is collected and sent at once."""
-_DEEP = 3
 
 
-def calls_to_services(program: Program, node: ast.AST, deep: int = _DEEP) -> Iterator[ast.Call]:
-    """The calls below a node that go to a service, by themselves or by a function of the file; each is the one below the node."""
-    for call in ast.walk(node):
-        if isinstance(call, ast.Call) and (_is_one(program, call) or (deep and _leads_to_one(program, call, deep - 1))):
+def calls_to_services(program: Program, node: ast.AST) -> Iterator[ast.Call]:
+    """The calls below a node that go to a service, by themselves or by functions of the file; each is the one below the node."""
+    leading = _leading(program)
+    for call in _calls_below(node):
+        if _is_one(program, call) or not leading.isdisjoint(own_functions(program, call)):
             yield call
+
+
+def libraries_behind(program: Program, node: ast.expr) -> set[str]:
+    """The libraries that an expression is made by, as far as the text says it: "redis" of `redis.Redis()`, and of a name for it."""
+    found = set[str]()
+    for one in program.behind(node):
+        if isinstance(one, ast.Name) and one.id in program.imports_at(one):
+            found.add(program.full_name(one).split(".")[0])
+    return found
 
 
 def loops_over_rows(function: ast.AST) -> Iterator[ast.AST]:
@@ -81,13 +96,24 @@ def _is_one(program: Program, call: ast.Call) -> bool:
     return any(program.full_name(one.func).split(".")[0] in LIBRARIES for one in made)
 
 
-def _leads_to_one(program: Program, call: ast.Call, deep: int) -> bool:
-    return any(next(calls_to_services(program, one, deep), None) is not None for one in _own(program, call))
+@lru_cache(maxsize=16)
+def _leading(program: Program) -> frozenset[Function]:
+    """The functions of the file that call a service, and those that call such a function."""
+    callers: dict[Function, list[Function]] = {}
+    found, waiting = set[Function](), list[Function]()
+    for function in program.functions:
+        for call in _calls_below(function):
+            for called in own_functions(program, call):
+                callers.setdefault(called, []).append(function)
+            if _is_one(program, call):
+                waiting.append(function)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += callers.get(one, [])
+    return frozenset(found)
 
 
-def _own(program: Program, call: ast.Call) -> Iterator[Function]:
-    """The functions of the file that a call can mean: by its name, or of its own object."""
-    own = isinstance(call.func, ast.Name) or (isinstance(call.func, ast.Attribute) and name_of(call.func.value) in ("self", "cls"))
-    for one in program.definitions.get(name_of(call.func), []) if own else ():
-        if not isinstance(one, ast.ClassDef):
-            yield one
+def _calls_below(node: ast.AST) -> Iterator[ast.Call]:
+    return (one for one in ast.walk(node) if isinstance(one, ast.Call))

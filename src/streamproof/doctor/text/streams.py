@@ -3,7 +3,8 @@
 import ast
 
 from streamproof.doctor.text.flows import calls_behind, is_stream
-from streamproof.doctor.text.program import Program, method_of, parameters_of
+from streamproof.doctor.text.program import Program
+from streamproof.doctor.text.syntax import method_of, parameters_of
 
 
 def surely_streams(program: Program, node: ast.expr) -> bool:

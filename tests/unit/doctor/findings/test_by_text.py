@@ -3,27 +3,9 @@
 import pytest
 
 from streamproof.doctor.finding import Code, Severity
-from unit.doctor.patients import found, ours, plain, severities
+from unit.doctor.patients import found, of_batch, of_sink, ours, plain, severities
 
 STOP, WARN, NOTE = Severity.STOP, Severity.WARN, Severity.NOTE
-BATCH = """
-def save(rows, batch):
-    {does}
-
-def main(spark):
-    spark.readStream.json("/in").writeStream.foreachBatch(save).option("checkpointLocation", "/c").start()
-"""
-SINK = """
-class Mine(Sink):
-    def publish(self, manifest, section):
-        {does}
-
-@sp.job
-def job(clicks):
-    return sp.Outputs(out=clicks)
-
-Mine
-"""
 SCRIPT = """
 import {imports}
 rows = spark.readStream.format("kafka"){reader}.load()
@@ -31,35 +13,8 @@ rows.writeStream.format("{format}"){writer}.start()
 """
 
 
-def of_batch(folder, does):
-    return plain(folder, BATCH.format(does=does.replace("\n", "\n    ")), "main")
-
-
-def of_sink(folder, does):
-    return plain(folder, SINK.format(does=does.replace("\n", "\n        ")))
-
-
 def script(folder, writer='.option("checkpointLocation", "/c")', *, reader="", imports="os", target="parquet"):
     return plain(folder, SCRIPT.format(writer=writer, reader=reader, imports=imports, format=target))
-
-
-@pytest.mark.parametrize(
-    ("does", "severity"),
-    [
-        ('rows.write.mode("append").parquet("/out")', [STOP]),
-        ('rows.write.mode("append").format("delta").save("/out")', [STOP]),
-        ('rows.write.insertInto("out")', [STOP]),
-        ('db.execute("INSERT INTO out VALUES (?)", rows)', [WARN]),
-        ('db.execute("INSERT INTO o VALUES (?) ON CONFLICT (k) DO UPDATE SET n = n + excluded.n")', [STOP]),
-        ('db.execute("UPDATE o SET n = o.n + ? WHERE k = ?")', [STOP]),
-        ('rows.write.mode("overwrite").parquet(f"/out/batch={batch}")', []),
-        ('rows.write.option("txnAppId", "a").option("txnVersion", batch).mode("append").save("/out")', []),
-        ('db.execute("INSERT INTO o VALUES (?) ON CONFLICT (k) DO UPDATE SET n = excluded.n")', []),
-        ('if batch not in written():\n    rows.write.mode("append").parquet("/out")', []),
-    ],
-)
-def test_foreach_batch_is_idempotent_or_not(tmp_path, does, severity):
-    assert severities(of_batch(tmp_path, does), Code.NOT_IDEMPOTENT) == severity
 
 
 @pytest.mark.parametrize(("target", "severity"), [("kafka", [NOTE]), ("console", [NOTE]), ("parquet", []), ("delta", [])])
@@ -93,21 +48,6 @@ def test_a_topic_that_is_written_at_least_once(tmp_path, guarantee, severity):
     topic = f'[sink.more]\nconnector = "kafka"\nservers = "b:9092"\ntopic = "t"\n{guarantee}'
 
     assert severities(ours(tmp_path, rest=topic), Code.NOT_IDEMPOTENT) == severity
-
-
-@pytest.mark.parametrize(
-    ("does", "severity"),
-    [
-        ('rows.limit(5).write.mode("overwrite").parquet("/out")', [STOP]),
-        ("send(rows.take(100))", [STOP]),
-        ("rows.limit(20).show()", []),
-        ("if rows.head(1):\n    send(rows.collect())", []),
-        ("send(rows.collect())", []),
-    ],
-)
-def test_a_batch_is_read_to_its_end_or_not(tmp_path, does, severity):
-    assert severities(of_batch(tmp_path, does), Code.PARTIAL_READ) == severity
-    assert severities(of_sink(tmp_path, does), Code.PARTIAL_READ) == severity
 
 
 MARK = 'self.place.storage.create_atomic(f"{d}/_ledger.json", e)'
@@ -147,31 +87,6 @@ def send(row):
 )
 def test_a_call_is_made_again_at_once(tmp_path, loop, then, severity):
     assert severities(plain(tmp_path, RETRY.format(loop=loop, then=then)), Code.RETRY_STORM) == severity
-
-
-@pytest.mark.parametrize(
-    ("does", "severity"),
-    [
-        ("TOTALS[1] = 2", [STOP]),
-        ("TOTALS.update(rows.collect())", [STOP]),
-        ("global COUNT\nCOUNT += rows.count()", [STOP]),
-        ('store.hincrby("k", "f", 1)', [STOP]),
-        ("totals = {}\ntotals[1] = 2", []),
-        ("found = []\nfound.append(rows.count())", []),
-        ('store.hset("k", "f", 1)', []),
-    ],
-)
-def test_what_is_added_up_is_in_the_checkpoint_or_not(tmp_path, does, severity):
-    assert severities(of_batch(tmp_path, does), Code.STATE_OUTSIDE) == severity
-
-
-@pytest.mark.parametrize(
-    ("read", "severity"), [('s.read(f"{p}/_totals.json")', [STOP]), ('s.read(f"{p}/_other.json")', []), ("{}", [])]
-)
-def test_a_sink_that_adds_to_a_file_of_its_own(tmp_path, read, severity):
-    does = f'totals = {read}\ns.write(f"{{p}}/_totals.json", totals)'
-
-    assert severities(of_sink(tmp_path, does), Code.STATE_OUTSIDE) == severity
 
 
 ASKS = """
@@ -320,22 +235,6 @@ def test_a_checkpoint_is_deleted_or_not(tmp_path, deletes, severity):
     """
 
     assert severities(plain(tmp_path, text), Code.CHECKPOINT_DELETED) == severity
-
-
-TWO = """
-rows = spark.readStream.json("/in")
-if ever:
-    rows.writeStream.option("checkpointLocation", "/c/1").start()
-{otherwise}
-    rows.writeStream.option("checkpointLocation", "{second}").start()
-"""
-
-
-@pytest.mark.parametrize(
-    ("otherwise", "second", "severity"), [("if True:", "/c/1", [STOP]), ("if True:", "/c/2", []), ("else:", "/c/1", [])]
-)
-def test_a_checkpoint_is_shared_or_not(tmp_path, otherwise, second, severity):
-    assert severities(plain(tmp_path, TWO.format(otherwise=otherwise, second=second)), Code.CHECKPOINT_SHARED) == severity
 
 
 @pytest.mark.parametrize(

@@ -75,3 +75,42 @@ def test_a_job_of_ours_without_event_time(tmp_path):
     assert "[source.clicks]" in str(one.symptom.where)
     assert not found(ours(tmp_path, keeping=[keeping("deduplicate()")]), Code.NO_WATERMARK)
     assert not found(ours(tmp_path, source=""), Code.NO_WATERMARK)
+
+
+STEP = """
+def timed(rows):
+    return rows{mark}
+
+class Counts:
+    def __init__(self, rows):
+        self.rows = rows
+
+    def per_minute(self):
+        return self.rows.groupBy(F.window("at", "1 minute")).count()
+
+def per_minute(name, rows):
+    rows = rows.withColumn("name", F.lit(name))
+    return rows.groupBy(F.window("at", "1 minute")).count()
+
+def transformed(rows):
+    return rows.groupBy(F.window("at", "1 minute")).count()
+
+rows = timed(spark.readStream.json("/in"))
+{counts}.writeStream.option("checkpointLocation", "/c").start("/out")
+"""
+
+
+@pytest.mark.parametrize(
+    "counts",
+    ['per_minute("a", rows)', 'per_minute(rows=rows, name="a")', "rows.transform(transformed)", "Counts(rows).per_minute()"],
+)
+def test_a_step_in_a_function_of_its_own(tmp_path, counts):
+    assert not found(plain(tmp_path, STEP.format(mark=MARK, counts=counts)), Code.NO_WATERMARK)
+    assert severities(plain(tmp_path, STEP.format(mark="", counts=counts)), Code.NO_WATERMARK) == [Severity.WARN]
+
+
+def test_a_step_in_a_function_of_its_own_is_of_a_stream(tmp_path):
+    text = "def once(rows):\n    return rows.dropDuplicates(['id'])\nonce(spark.{}.json('/in')).writeStream.start('/out')\n"
+
+    assert severities(plain(tmp_path, text.format("readStream")), Code.UNBOUNDED_STATE) == [Severity.WARN]
+    assert not found(plain(tmp_path, text.format("read")), Code.UNBOUNDED_STATE)

@@ -122,3 +122,61 @@ def test_a_job_of_ours_that_says_never(tmp_path):
 
     assert severities(ours(tmp_path, keeping=[kept]), Code.UNBOUNDED_STATE) == [Severity.NOTE]
     assert not found(ours(tmp_path, keeping=[keeping("keyed()")]), Code.UNBOUNDED_STATE)
+
+
+CLASS = """
+class Base:
+    def source(self):
+        return self.spark.readStream.format("rate").load()
+
+class Job(Base):
+    def __init__(self, spark):
+        self.spark = spark
+        {keeps}
+
+    @property
+    def clicks(self):
+        return self.source()
+
+    def run(self):
+        rows = {rows}
+        rows.writeStream.format("delta").option("checkpointLocation", "/c").start("/out")
+
+Job(spark).run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("keeps", "rows"),
+    [
+        ("pass", 'self.source().dropDuplicates(["value"])'),
+        ("pass", 'super().source().dropDuplicates(["value"])'),
+        ("pass", 'self.clicks.dropDuplicates(["value"])'),
+        ("pass", 'Job(self.spark).source().dropDuplicates(subset=["value"])'),
+        ("self.rows = self.source()", 'self.rows.dropDuplicates(["value"])'),
+        ('self.rows = self.source().dropDuplicates(["value"])', "self.rows"),
+    ],
+)
+def test_the_stream_of_a_class(tmp_path, keeps, rows):
+    assert severities(plain(tmp_path, CLASS.format(keeps=keeps, rows=rows)), Code.UNBOUNDED_STATE) == [Severity.WARN]
+
+
+def test_the_checkpoint_of_a_class(tmp_path):
+    text = """
+    class Job:
+        def __init__(self):
+            self.place = "/tmp/c"
+            self.writer = spark.readStream.json("/in").writeStream.format("parquet")
+
+        def run(self):
+            self.writer.option("checkpointLocation", self.place).start()
+
+    Job().run()
+    """
+    patient = plain(tmp_path, text)
+
+    assert severities(patient, Code.CHECKPOINT_CHANGES) == [Severity.WARN]
+    assert not found(patient, Code.CHECKPOINT_MISSING)
+    assert severities(plain(tmp_path, text.replace('"checkpointLocation", self.place', "1, 2")), Code.CHECKPOINT_MISSING) == [
+        Severity.WARN
+    ]
