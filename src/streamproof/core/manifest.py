@@ -14,6 +14,8 @@ _WAITING = 2
 _OF_TABLES = 3
 """The format of a manifest that names versions of tables."""
 LEDGER_ENTRY = Format("a ledger entry")
+NONE = "none"
+"""What `made_by` says of a part that a query does not have, such as operators that keep state."""
 _FLOAT_TOLERANCE = 1e-9
 _OF_FILES = ("files", "earlier")
 """What only the ledgers of files say."""

@@ -35,7 +35,7 @@ class Patience:
     clock: Callable[[], float] = monotonic_seconds
 
 
-NONE = Patience()
+NO_PATIENCE = Patience()
 FOR_A_DRIVER_THAT_ENDS = Patience(30.0)
 """A run that was started again at once may find the port of the one before: its driver, or a process of it, is still ending."""
 
@@ -97,7 +97,7 @@ def means_this_machine(host: str | None) -> bool:
     return is_loopback((name if port.isdigit() else host).strip("[]").lower())
 
 
-def listening(host: str, port: int, wanted: Wanted, patience: Patience = NONE) -> socket.socket:
+def listening(host: str, port: int, wanted: Wanted, patience: Patience = NO_PATIENCE) -> socket.socket:
     """A socket that listens there.
 
     Raises

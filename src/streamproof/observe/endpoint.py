@@ -14,7 +14,7 @@ from streamproof.config.secret import redact
 from streamproof.connectors.extras import library
 from streamproof.observe.addresses import (
     METRICS_PORT,
-    NONE,
+    NO_PATIENCE,
     Patience,
     Wanted,
     is_loopback,
@@ -112,7 +112,7 @@ class Endpoint:
         wanted: Wanted = WANTED,
         checked: Checked | None = None,
         *,
-        patience: Patience = NONE,
+        patience: Patience = NO_PATIENCE,
     ) -> None:
         host, port = parsed(address, wanted)
         render, asked = _renderer(Exposed(job, values)), OfPlainJob(values) if checked is None else checked

@@ -6,7 +6,7 @@ A point has no name of its own until it is whole: it is made in a folder beside,
 import errno
 import filecmp
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -15,7 +15,7 @@ from pathlib import Path
 from streamproof.checkpoint.folder import list_names
 from streamproof.checkpoint.inspection import WRITTEN_MEANWHILE, Inspection, ids_of, inspect_checkpoint, stores_of, written_since
 from streamproof.checkpoint.own import FOLDER
-from streamproof.checkpoint.stores import StateFile, Store, snapshot_of
+from streamproof.checkpoint.stores import StateFile, Store
 from streamproof.checkpoint.verify.sound import Verified, verify
 from streamproof.core.clock import now_utc
 from streamproof.errors import CheckpointError, ConfigurationError, DiskFull
@@ -308,18 +308,10 @@ class _Point(Copy):
         operator = next(one for one in self.found.operators if one.number == store.operator)
         ids = ids_of(self.found.logs, store, stores_of(operator, store.partition))
         newest, before = store.needed(self.batch + 1, ids), store.needed(self.batch, ids)
-        self.written.spare.update(self._names(store, before.files) - self._names(store, newest.files))
+        spare, needed = (set().union(*map(self.named, of.files)) for of in (before, newest))
+        self.written.spare.update(spare - needed)
         files = {file.path: file for file in (*newest.files, *(() if before.missing else before.files))}
         return self.whole(files.values())
-
-    def _names(self, store: Store, files: Iterable[StateFile]) -> set[str]:
-        """The names of files of the state, and of the tables of RocksDB that they name, relative to the checkpoint."""
-        folder = store.folder.relative_to(self.found.path)
-        names = set[str]()
-        for file in files:
-            tables = (snapshot_of(file.path) or {}).get("sstFiles", ()) if file.kind == "zip" else ()
-            names |= {str(folder / file.path.name), *(str(folder / "SSTs" / table["dfsSstFileName"]) for table in tables)}
-        return names
 
     def _take(self, name: str, to: str = "") -> None:
         """Leaves a file out that the job has removed meanwhile, where the newest state does without it: it is no damage of this point."""

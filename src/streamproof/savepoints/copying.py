@@ -96,12 +96,11 @@ class Copy:
 
     def whole(self, files: Iterable[StateFile]) -> list[StateFile]:
         """Of some files of the state those that are not damaged, nor a table file that they name."""
-        return [file for file in files if not self.harmed & self._named(file)]
+        return [file for file in files if not self.harmed & self.named(file)] if self.harmed else list(files)
 
-    def _named(self, file: StateFile) -> set[str]:
+    def named(self, file: StateFile) -> set[str]:
         """A file of the state, and the table files that it names, by their paths."""
-        tables = tables_of(file) if self.harmed else {}
-        paths = (file.path, *(file.path.parent / "SSTs" / table for table in tables))
+        paths = (file.path, *(file.path.parent / "SSTs" / table for table in tables_of(file)))
         return {str(path.relative_to(self.found.path)) for path in paths}
 
     def ahead(self) -> Sequence[int]:

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from streamproof.core.manifest import NONE
 from streamproof.stream.node import Node
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-NONE = "none"
 SPARK = "Spark"
 """The part that names the version of Spark. It is held by itself, since a newer version goes on where an older one has stopped."""
 LATENESS = ("lag", "allowed lateness")

@@ -6,6 +6,7 @@ from streamproof.checkpoint.folder import STATE
 from streamproof.checkpoint.inspection import PARTITIONS, STORES, Inspection, ids_of, stores_of
 from streamproof.checkpoint.stores import DEFAULT, Operator, StateFile, Store, tables_of
 from streamproof.checkpoint.verify.finding import Harm, Look
+from streamproof.core.manifest import NONE
 
 _OF_STATE = "The state of these batches cannot be loaded: windows, keys or rows that wait would be lost, and Spark stops."
 
@@ -38,17 +39,13 @@ def _operators(look: Look) -> None:
     found = look.found
     there = {operator.number for operator in found.operators}
     newest = found.own.newest if found.own is not None else None
-    said = newest.made_by.get("operators", _NO_STATE) if newest is not None else _NO_STATE
-    count = 0 if said == _NO_STATE else len(said.split(", "))
+    said = newest.made_by.get("operators", NONE) if newest is not None else NONE
+    count = 0 if said == NONE else len(said.split(", "))
     if (found.path / STATE).is_dir():  # Spark makes it with the folder of an operator
         count = max(count, 1)
     for number in sorted(set(range(max(count, max(there, default=-1) + 1))) - there):
         path = f"{STATE}/{number}"
         look.add(Harm.MISSING, path, f"The folder {path} is not there.", _OF_STATE, None)
-
-
-_NO_STATE = "none"
-"""What a job of ours says of its operators where none keeps state."""
 
 
 def _names(look: Look, operator: Operator) -> None:

@@ -43,9 +43,9 @@ def place(address: str, folder: Path, wanted: "Wanted | None" = None, patience: 
     """
     for module in ("starlette", "uvicorn"):
         library(module, "live", "the live page")
-    from streamproof.observe.addresses import NONE
+    from streamproof.observe.addresses import NO_PATIENCE
     from streamproof.observe.live.access import access_to
     from streamproof.observe.live.server import WANTED, bound
 
-    listens = bound(address, wanted or WANTED, patience or NONE)
+    listens = bound(address, wanted or WANTED, patience or NO_PATIENCE)
     return Place(listens, access_to(listens.getsockname()[0], folder))

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from streamproof.observe.addresses import LIVE_PORT, NONE, Patience, Wanted, listening, parsed, url
+from streamproof.observe.addresses import LIVE_PORT, NO_PATIENCE, Patience, Wanted, listening, parsed, url
 from streamproof.observe.live.access import PARAMETER, Access, cookie_at
 from streamproof.observe.live.board import Board
 from streamproof.observe.live.readers import Readers
@@ -52,7 +52,7 @@ class _Quiet(H11Protocol):
         self.logger, self.access_log = _LOG, False
 
 
-def bound(address: str, wanted: Wanted = WANTED, patience: Patience = NONE) -> socket.socket:
+def bound(address: str, wanted: Wanted = WANTED, patience: Patience = NO_PATIENCE) -> socket.socket:
     """A socket that listens at an address: a port, or HOST:PORT; `wanted` is how it was asked for.
 
     Raises

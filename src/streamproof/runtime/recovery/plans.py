@@ -1,9 +1,10 @@
 """Does the job keep the state that the checkpoint was made with (R25)."""
 
+from streamproof.core.manifest import NONE
 from streamproof.core.notes import Note, NoteCode
 from streamproof.errors import PlanChanged
 from streamproof.runtime.journal.manifests import ManifestStore
-from streamproof.stream.identity import LATENESS, NONE, MadeBy, differences
+from streamproof.stream.identity import LATENESS, MadeBy, differences
 
 _LATENESS_OF_WAITING = ("lag",)
 """Where rows wait until their window is on time, another allowed lateness would let some of them go out never, or twice."""
