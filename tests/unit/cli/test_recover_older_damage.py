@@ -32,7 +32,8 @@ def test_a_copy_is_made_of_the_batch_that_verify_names(checkpoint, files, stream
     copy = copy_of(checkpoint, tmp_path)
     for file in files:
         cut(copy / file)
-    batch = verify(inspect_checkpoint(copy)).sound[-1]
+    seen = verify(inspect_checkpoint(copy))
+    batch, harmed = seen.sound[-1], [problem.path for problem in seen.problems]
 
     result = streamproof("recover", copy.name, "--to", str(batch))
 
@@ -41,6 +42,7 @@ def test_a_copy_is_made_of_the_batch_that_verify_names(checkpoint, files, stream
     assert made.logs.newest_committed == batch
     assert verify(made).sound[-1] == batch
     assert not made.logs.torn
+    assert [path for path in harmed if (made.path / path).exists()] == []
     assert back_up(copy, tmp_path / "to").batch == batch
 
 

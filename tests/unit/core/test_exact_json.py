@@ -30,3 +30,7 @@ def test_without_decimals_it_is_what_the_standard_library_writes(value):
 def test_decimals_keep_all_of_their_digits(value, written):
     assert json_text(value) == written
     assert json.loads(written, parse_float=Decimal, parse_int=Decimal) == value
+
+
+def test_a_tuple_is_a_list():
+    assert json_text((Decimal("1.0"), 2)) == "[1.0, 2]"

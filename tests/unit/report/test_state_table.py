@@ -15,10 +15,10 @@ COLUMNS = {"window_end": "timestamp", "client": "string", "n": "bigint"}
 ROWS = [{"window_end": "2026-01-05T09:01:00.000000Z", "client": "c1", "n": 7}, {"window_end": None, "client": "c1000", "n": 12}]
 
 
-def printed(rows, limit=20):
+def printed(rows, limit=20, columns=COLUMNS):
     found = inspect_checkpoint(WINDOWS)
     console = Console(file=io.StringIO(), width=200)
-    print_table(found, found.operators[0], None, COLUMNS, rows, limit, console)
+    print_table(found, found.operators[0], None, columns, rows, limit, console)
     return console.file.getvalue().splitlines()
 
 
@@ -29,6 +29,11 @@ def test_columns_stand_below_each_other_and_numbers_to_the_right():
         "  2026-01-05 09:01:00   c1        7",
         "  null                  c1000    12",
     ]
+
+
+def test_decimals_stand_to_the_right_too():
+    lines = printed([{"total": Decimal("7.50")}, {"total": Decimal("1200.00")}], columns={"total": "decimal(10,2)"})
+    assert lines[1:] == ["    total", "     7.50", "  1200.00"]
 
 
 def test_there_are_more_rows_than_are_shown():

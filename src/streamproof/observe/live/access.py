@@ -49,9 +49,8 @@ class Access:
 
     def is_at(self, headers: Mapping[str, str]) -> bool:
         """Whether the request means this machine: a page of another site can give its own name our address, and would read what we answer."""
-        return self.token is not None or means_this_machine(
-            headers.get("host")
-        )  # of a site that a browser was lured to it has no cookie
+        asks_for_a_token = self.token is not None  # the browser has it in a cookie of our name, and gives it to no other
+        return asks_for_a_token or means_this_machine(headers.get("host"))
 
 
 def access_to(host: str, folder: Path) -> Access:
